@@ -1,0 +1,101 @@
+"""The derivative of a step and of many steps, far outside the range of floats."""
+
+import math
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rnnviz import arguments
+from rnnviz.axes import Jacobians
+from rnnviz.cells import Cell
+from rnnviz.results import Transport
+from rnnviz.trace import Trace
+
+
+def step_jacobians(cell: Cell, trace: Trace, batch: Any = 0) -> Tensor:
+    """J_t = ds_t/ds_{t-1}, in closed form: for Elman diag(phi'(a_t)) W_h.
+
+    Returns [time, state, state], J[t-1, i, j] = ds_{t,i}/ds_{t-1,j} of one sequence; state is hidden, for the LSTM
+    2*hidden, h first. A clamped gate has no derivative, a padded step is the identity. ValueError names what does not fit.
+    """
+    row = arguments.integer("batch", batch, 0, trace.inputs.shape[1] - 1)
+    with torch.no_grad():
+        J = cell.jacobian(tuple(f[:, row] for f in cell.factors(trace)))
+        if trace.valid is not None:
+            J = torch.where(trace.valid[:, row].unsqueeze(-1), J, torch.eye(J.shape[-1], dtype=J.dtype))
+    return J
+
+
+def transport(jacobians: Any) -> Transport:
+    """How a product of step Jacobians grows: ln of the norm of ds_T/ds_k = J_T ... J_{k+1}, later steps on the left.
+
+    jacobians [time, state, state], finite. Norms are 2-norms; log_bound is the sum of ln sigma_max(J_i); the exponents
+    come by QR at each step from Q_0 = I, descending. The product is rescaled by powers of two as it is formed, so
+    10^-4000 is a number like any other; see Transport for what is lost. ValueError names what does not fit.
+    Sources: Bengio et al. (1994), Pascanu et al. (2013); exponents Benettin et al. (1980).
+    """
+    J = _check(jacobians)
+    time, state, _ = J.shape
+    log_norm, lost = np.zeros(time + 1), np.zeros(time + 1, dtype=bool)
+    product = torch.eye(state, dtype=J.dtype)
+    reachable = torch.eye(state, dtype=J.dtype)  # where the product is not zero by its structure alone
+    products, logs = [], np.zeros(time)
+    log_scale = 0.0
+    for t in range(time, 0, -1):
+        step, shift = _rescaled(J[t - 1])
+        product, more = _rescaled(product @ step)
+        reachable = ((reachable @ (step != 0).to(J.dtype)) > 0).to(J.dtype)
+        log_scale += shift + more
+        products.append(product)
+        logs[t - 1] = log_scale
+        lost[t - 1] = bool(((product == 0) & (reachable > 0)).any())
+    sigma = torch.linalg.matrix_norm(torch.stack(products[::-1]), 2).numpy()
+    with np.errstate(divide="ignore"):
+        log_norm[:time] = np.log(sigma) + logs
+        factors = np.log(_spectral_norms(J))
+    log_norm[:time][(sigma == 0) & lost[:time]] = np.nan
+    log_bound = np.zeros(time + 1)
+    log_bound[:time] = np.cumsum(factors[::-1])[::-1]
+    return Transport(log_norm, log_bound, _lyapunov(J), lost)
+
+
+def _rescaled(matrix: Tensor) -> tuple[Tensor, float]:
+    """The matrix with its largest entry in [1/2, 1), by an exact power of two, and the logarithm of what was taken out."""
+    largest = float(matrix.abs().max())
+    if largest == 0.0:
+        return matrix, 0.0
+    exponent = math.frexp(largest)[1]
+    # In two halves: 2^1074 is not a float.
+    half = exponent // 2
+    return matrix * 2.0**-half * 2.0 ** (half - exponent), exponent * math.log(2)
+
+
+def _spectral_norms(J: Jacobians) -> Any:
+    largest = J.abs().amax((-1, -2), keepdim=True).clamp_min(torch.finfo(J.dtype).tiny)
+    return (torch.linalg.matrix_norm(J / largest, 2) * largest[:, 0, 0]).numpy()
+
+
+def _lyapunov(J: Jacobians) -> Any:
+    """Mean over steps of ln |R_ii|, where Q_t R_t = J_t Q_{t-1}."""
+    time, state, _ = J.shape
+    Q, total = torch.eye(state, dtype=J.dtype), torch.zeros(state, dtype=J.dtype)
+    for t in range(time):
+        step, shift = _rescaled(J[t])
+        Q, R = torch.linalg.qr(step @ Q)
+        total += R.diagonal().abs().log() + shift
+    return np.sort((total / time).numpy())[::-1].copy()
+
+
+def _check(jacobians: Any) -> Tensor:
+    takes = "it takes a tensor [time, state, state] with at least one step"
+    if not isinstance(jacobians, Tensor):
+        raise ValueError(f"jacobians is a {type(jacobians).__name__}: {takes}")
+    shape = tuple(jacobians.shape)
+    if len(shape) != 3 or shape[1] != shape[2] or 0 in shape:
+        raise ValueError(f"jacobians has shape {shape}: {takes}")
+    broken = torch.nonzero(~torch.isfinite(jacobians).all(-1).all(-1))
+    if broken.numel():
+        raise ValueError(f"jacobians is not finite at step {int(broken[0]) + 1}: there is no product to take")
+    return jacobians.detach().double()

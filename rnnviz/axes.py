@@ -1,0 +1,24 @@
+"""The vocabulary of shapes: the axes of every array, by name.
+
+time      steps of the sequence; row t-1 of a [time] array is step t
+time+1    states: row 0 is the initial state, row t the state after step t
+batch     sequences side by side
+inputs    width of what is read at a step
+hidden    units of the cell
+blocks    hidden times the number of gates: their pre-activations, stacked in the order of gate_names
+state     width of the whole state s: hidden for Elman and GRU, 2*hidden for the LSTM, (h, c), h first
+
+Inner functions are annotated with these; a test run checks them at every call.
+"""
+
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+Inputs = Float[Tensor, "time batch inputs"]
+States = Float[Tensor, "time+1 batch hidden"]
+Steps = Float[Tensor, "time batch hidden"]
+Jacobians = Float[Tensor, "time state state"]
+Rows = Float[Tensor, "*steps hidden"]
+Blocks = Float[Tensor, "*steps blocks"]
+Matrices = Float[Tensor, "rows columns"]
+Valid = Bool[Tensor, "time batch 1"]

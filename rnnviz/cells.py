@@ -1,0 +1,558 @@
+"""Elman, LSTM, GRU: one step, the derivative of a step, the parameters; read them by comparison.
+
+Each cell answers the same questions, and that is all that trace, bptt and analysis know of it:
+
+    drive(x)                  W x + b of all gates, stacked: the part of a step that needs no state
+    advance(drive, s, U)      one step: the new state, the pre-activations and the gates that made it
+    factors(trace)            the multipliers that the derivative of a step is made of, for all steps at once
+    retreat(factors, ds, U)   one step backwards, from dL/ds_t to dL/ds_{t-1}
+    preactivations(...)       from dL/ds_t to the gradient at the pre-activations
+    jacobian(factors)         the derivative of a step as a matrix
+
+Matrices are [out, in]. Slopes come from pre-activations: sech^2(a) and sigma(a) sigma(-a). 1 - h^2 is exactly 0 in
+float32 from |a| = 9, and sigma (1 - sigma) in float64 from a = 37.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast, runtime_checkable
+
+import torch
+from torch import Tensor, nn
+
+from rnnviz import arguments, weights
+from rnnviz.arguments import Given, Name, Number, Stream, Whole
+from rnnviz.axes import Blocks, Matrices, Rows
+from rnnviz.config import ACTIVATIONS, RESETS, CellConfig, TrainConfig
+
+if TYPE_CHECKING:
+    from rnnviz.trace import Trace
+
+State = tuple[Tensor, ...]
+"""(h,) for Elman and GRU, (h, c) for the LSTM."""
+Factors = tuple[Tensor, ...]
+Hold = Callable[[str, Tensor], Tensor]
+"""hold(gate, computed) is the value that counts: the computed one, or a clamp's."""
+
+
+def free(gate: str, computed: Tensor) -> Tensor:
+    """The Hold of a cell that nobody holds."""
+    return computed
+
+
+@runtime_checkable
+class Cell(Protocol):
+    """What every cell can do; structural, no cell inherits from it."""
+
+    state_names: ClassVar[tuple[str, ...]]
+    gate_names: ClassVar[tuple[str, ...]]
+    pre_names: ClassVar[tuple[str, ...]]
+
+    @property
+    def inputs(self) -> int: ...
+    @property
+    def hidden(self) -> int: ...
+    @property
+    def dtype(self) -> torch.dtype: ...
+    def parameters(self) -> dict[str, Tensor]: ...
+    def to_torch(self) -> nn.Module: ...
+    def step(self, x: Any, state: Any) -> Any: ...
+    def drive(self, x: Tensor) -> Tensor: ...
+    def reading(self) -> Tensor: ...
+    def recurrence(self) -> Tensor: ...
+    def advance(self, drive: Tensor, state: State, U: Tensor, hold: Hold) -> tuple[State, Tensor, State]: ...
+    def factors(self, trace: "Trace") -> Factors: ...
+    def retreat(self, factors: Factors, grad: State, U: Tensor) -> State: ...
+    def preactivations(self, factors: Factors, grad: State) -> Tensor: ...
+    def gradients(self, trace: "Trace", pre: Tensor) -> dict[str, Tensor]: ...
+    def jacobian(self, factors: Factors) -> Tensor: ...
+
+    @staticmethod
+    def from_torch(module: Any, layer: Whole = 0, reverse: bool = False) -> "Cell":
+        """The cell of one layer and direction of an nn.RNN, nn.LSTM or nn.GRU."""
+        for kind, cell in ((nn.RNN, Elman), (nn.LSTM, LSTM), (nn.GRU, GRU)):
+            if isinstance(module, kind):
+                return cast(Cell, cast(Any, cell).from_torch(module, layer, reverse))
+        raise ValueError(f"module is a {type(module).__name__}: it takes an nn.RNN, nn.LSTM or nn.GRU")
+
+
+@dataclass(frozen=True, eq=False)
+class Elman:
+    """h' = phi(W_x x + W_h h + b) with phi = tanh, relu, sigmoid or the identity ("linear").
+
+    W_x [hidden, inputs], W_h [hidden, hidden], b [hidden]; one floating dtype. ValueError names what does not fit.
+    Source: Elman (1990).
+    """
+
+    W_x: Given
+    W_h: Given
+    b: Given
+    activation: Name = "tanh"
+
+    state_names: ClassVar[tuple[str, ...]] = ("h",)
+    gate_names: ClassVar[tuple[str, ...]] = ()
+    pre_names: ClassVar[tuple[str, ...]] = ("a",)
+
+    def __post_init__(self) -> None:
+        arguments.choice("activation", self.activation, ACTIVATIONS)
+        weights.check(self, self.W_x, self.W_h)
+
+    @property
+    def inputs(self) -> int:
+        return self.W_x.shape[1]
+
+    @property
+    def hidden(self) -> int:
+        return self.W_h.shape[0]
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.W_h.dtype
+
+    @classmethod
+    def init(
+        cls,
+        inputs: Whole,
+        hidden: Whole,
+        *,
+        activation: Name = "tanh",
+        recurrent: Name = "uniform",
+        gain: Number = 1.0,
+        generator: Stream | None = None,
+        dtype: Any = None,
+    ) -> "Elman":
+        """A cell with random weights: W_x and b as torch draws them, W_h by the rule named recurrent, times gain.
+
+        "uniform": U(-1/sqrt(hidden), 1/sqrt(hidden)), and the very numbers of nn.RNN for the same seed; "orthogonal";
+        "identity" with b = 0 (Le et al. 2015); "normal": variance 1/hidden. ValueError names a wrong argument.
+        """
+        arguments.choice("activation", activation, ACTIVATIONS)
+        W, U, b_ih, b_hh = weights.draw(inputs, hidden, 1, recurrent, gain, generator, dtype)
+        return cls(W_x=W[0], W_h=U[0], b=b_ih[0] + b_hh[0], activation=activation)
+
+    @classmethod
+    def from_torch(cls, module: Any, layer: Whole = 0, reverse: bool = False) -> "Elman":
+        """The cell of one layer and direction of an nn.RNN; the two biases are summed."""
+        W, U, b_ih, b_hh = weights.read(module, nn.RNN, layer, reverse)
+        return cls(W_x=W.clone(), W_h=U.clone(), b=b_ih + b_hh, activation=module.nonlinearity)
+
+    def to_torch(self) -> nn.RNN:
+        """An nn.RNN with the same outputs; b goes to bias_ih_l0. ValueError for "sigmoid" and "linear"."""
+        if self.activation not in ("tanh", "relu"):
+            raise ValueError(f"activation is {self.activation!r}: nn.RNN takes 'tanh' or 'relu'")
+        module = nn.RNN(self.inputs, self.hidden, nonlinearity=self.activation, dtype=self.dtype)
+        return cast(nn.RNN, weights.write(module, self.W_x, self.W_h, self.b, torch.zeros_like(self.b)))
+
+    def parameters(self) -> dict[str, Tensor]:
+        """The named tensors themselves, not copies: W_x, W_h, b."""
+        return {"W_x": self.W_x, "W_h": self.W_h, "b": self.b}
+
+    def step(self, x: Any, state: Any) -> Tensor:
+        """h' from x [..., inputs] and h [..., hidden]; differentiable."""
+        (h,), _, _ = self.advance(self.drive(x), (state,), self.recurrence(), free)
+        return h
+
+    def drive(self, x: Tensor) -> Tensor:
+        return nn.functional.linear(x, self.W_x, self.b)
+
+    def reading(self) -> Tensor:
+        return self.W_x
+
+    def recurrence(self) -> Tensor:
+        return self.W_h
+
+    def advance(self, drive: Tensor, state: State, U: Tensor, hold: Hold) -> tuple[State, Tensor, State]:
+        (h,) = state
+        a = drive + h @ U.mT
+        return (_apply(self.activation, a),), a, ()
+
+    def factors(self, trace: "Trace") -> Factors:
+        return (_slope(self.activation, trace["a"]),)
+
+    def retreat(self, factors: Factors, grad: State, U: Tensor) -> State:
+        (slope,), (dh,) = factors, grad
+        return ((dh * slope) @ U,)
+
+    def preactivations(self, factors: Factors, grad: State) -> Tensor:
+        return grad[0] * factors[0]
+
+    def gradients(self, trace: "Trace", pre: Tensor) -> dict[str, Tensor]:
+        h = trace["h"][:-1]
+        return {"W_x": _outer(pre, trace.inputs), "W_h": _outer(pre, h), "b": pre.flatten(0, -2).sum(0)}
+
+    def jacobian(self, factors: Factors) -> Tensor:
+        return factors[0].unsqueeze(-1) * self.W_h
+
+
+@dataclass(frozen=True, eq=False)
+class LSTM:
+    """i, f, o = sigma(W x + U h + b), g = tanh(W_g x + U_g h + b_g), c' = f*c + i*g, h' = o*tanh(c').
+
+    W_k [hidden, inputs], U_k [hidden, hidden], b_k [hidden] for k in i, f, g, o, which is torch's order of blocks; g is
+    the candidate. b_k is the sum of torch's two biases. Sources: Hochreiter and Schmidhuber (1997), forget gate Gers et al. (2000).
+    """
+
+    W_i: Given
+    U_i: Given
+    b_i: Given
+    W_f: Given
+    U_f: Given
+    b_f: Given
+    W_g: Given
+    U_g: Given
+    b_g: Given
+    W_o: Given
+    U_o: Given
+    b_o: Given
+
+    state_names: ClassVar[tuple[str, ...]] = ("h", "c")
+    gate_names: ClassVar[tuple[str, ...]] = ("i", "f", "g", "o")
+    pre_names: ClassVar[tuple[str, ...]] = ("a_i", "a_f", "a_g", "a_o")
+
+    def __post_init__(self) -> None:
+        weights.check(self, self.W_i, self.U_i)
+
+    @property
+    def inputs(self) -> int:
+        return self.W_i.shape[1]
+
+    @property
+    def hidden(self) -> int:
+        return self.U_i.shape[0]
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.U_i.dtype
+
+    @classmethod
+    def init(
+        cls,
+        inputs: Whole,
+        hidden: Whole,
+        *,
+        forget_bias: Number | None = None,
+        input_bias: Number | None = None,
+        recurrent: Name = "uniform",
+        gain: Number = 1.0,
+        generator: Stream | None = None,
+        dtype: Any = None,
+    ) -> "LSTM":
+        """A cell with random weights, as Elman.init; each gate's recurrent matrix is drawn by itself.
+
+        forget_bias and input_bias set the sum of the two biases that torch keeps: filling both of torch's with 1 is 2.
+        """
+        W, U, b_ih, b_hh = weights.draw(inputs, hidden, 4, recurrent, gain, generator, dtype)
+        b = b_ih + b_hh
+        for row, name, value in ((0, "input_bias", input_bias), (1, "forget_bias", forget_bias)):
+            if value is not None:
+                b[row] = arguments.number(name, value)
+        return cls(**{f"{m}_{k}": v[n] for n, k in enumerate("ifgo") for m, v in zip("WUb", (W, U, b), strict=True)})
+
+    @classmethod
+    def from_torch(cls, module: Any, layer: Whole = 0, reverse: bool = False) -> "LSTM":
+        """The cell of one layer and direction of an nn.LSTM; biases are summed. A projection is refused."""
+        W, U, b_ih, b_hh = weights.read(module, nn.LSTM, layer, reverse)
+        parts = zip("ifgo", W.chunk(4), U.chunk(4), (b_ih + b_hh).chunk(4), strict=True)
+        return cls(**{f"{m}_{k}": v.clone() for k, *row in parts for m, v in zip("WUb", row, strict=True)})
+
+    def to_torch(self) -> nn.LSTM:
+        """An nn.LSTM with the same outputs; the biases go to bias_ih_l0, bias_hh_l0 is zero."""
+        module = nn.LSTM(self.inputs, self.hidden, dtype=self.dtype)
+        W, b = self._stack("W"), self._stack("b")
+        return cast(nn.LSTM, weights.write(module, W, self._stack("U"), b, torch.zeros_like(b)))
+
+    def parameters(self) -> dict[str, Tensor]:
+        """The named tensors themselves, not copies: W_k, U_k, b_k for k in i, f, g, o."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def step(self, x: Any, state: Any) -> tuple[Tensor, Tensor]:
+        """(h', c') from x [..., inputs] and (h, c), each [..., hidden]; differentiable."""
+        (h, c), _, _ = self.advance(self.drive(x), tuple(state), self.recurrence(), free)
+        return h, c
+
+    def _stack(self, letter: str) -> Tensor:
+        return torch.cat([getattr(self, f"{letter}_{k}") for k in self.gate_names])
+
+    def drive(self, x: Tensor) -> Tensor:
+        return nn.functional.linear(x, self.reading(), self._stack("b"))
+
+    def reading(self) -> Tensor:
+        return self._stack("W")
+
+    def recurrence(self) -> Tensor:
+        return self._stack("U")
+
+    def advance(self, drive: Tensor, state: State, U: Tensor, hold: Hold) -> tuple[State, Tensor, State]:
+        h, c = state
+        a = drive + h @ U.mT
+        i, f, _, o = torch.sigmoid(a).chunk(4, -1)
+        g = torch.tanh(a.chunk(4, -1)[2])
+        i, f, g, o = hold("i", i), hold("f", f), hold("g", g), hold("o", o)
+        c = f * c + i * g
+        return (o * torch.tanh(c), c), a, (i, f, g, o)
+
+    def factors(self, trace: "Trace") -> Factors:
+        # With dc the whole dL/dc_t: gradients at the pre-activations are (dc*g*i', dc*c_{t-1}*f', dc*i*g', dh*tanh(c)*o').
+        i, f, g, o = (trace[k] for k in self.gate_names)
+        c, c_old = trace["c"][1:], trace["c"][:-1]
+        si, sf, sg, so = (_gate_slope(trace, k) for k in self.gate_names)
+        return torch.cat((g * si, c_old * sf, i * sg, torch.tanh(c) * so), -1), o * _slope("tanh", c), f
+
+    def retreat(self, factors: Factors, grad: State, U: Tensor) -> State:
+        _, _, f = factors
+        dh, dc = grad
+        return self.preactivations(factors, grad) @ U, self.whole_c(factors, grad) * f
+
+    def whole_c(self, factors: Factors, grad: State) -> Tensor:
+        """dL/dc_t by all ways: carried back from step t+1, and through h_t = o*tanh(c_t)."""
+        return grad[1] + grad[0] * factors[1]
+
+    def preactivations(self, factors: Factors, grad: State) -> Tensor:
+        dc = self.whole_c(factors, grad)
+        return factors[0] * torch.cat((dc, dc, dc, grad[0]), -1)
+
+    def gradients(self, trace: "Trace", pre: Tensor) -> dict[str, Tensor]:
+        dW, dU, db = _outer(pre, trace.inputs), _outer(pre, trace["h"][:-1]), pre.flatten(0, -2).sum(0)
+        parts = zip("ifgo", dW.chunk(4), dU.chunk(4), db.chunk(4), strict=True)
+        return {f"{m}_{k}": v for k, *row in parts for m, v in zip("WUb", row, strict=True)}
+
+    def jacobian(self, factors: Factors) -> Tensor:
+        (mi, mf, mg, mo), mc, f = (m.unsqueeze(-1) for m in factors[0].chunk(4, -1)), *factors[1:]
+        c_h = mi * self.U_i + mf * self.U_f + mg * self.U_g
+        h_h = mo * self.U_o + mc.unsqueeze(-1) * c_h
+        return torch.cat((torch.cat((h_h, torch.diag_embed(mc * f)), -1), torch.cat((c_h, torch.diag_embed(f)), -1)), -2)
+
+
+@dataclass(frozen=True, eq=False)
+class GRU:
+    """z, r = sigma(W x + U h + b), h' = (1-z)*h + z*n, with one of two candidates n, which are two different functions.
+
+    reset="before": n = tanh(W_n x + U_n (r*h) + b_n), the books' cell: reset as in Cho et al. (2014), z on the new state as in Chung et al. (2014).
+    reset="after":  n = tanh(W_n x + b_n + r*(U_n h + c_n)), torch's and cuDNN's.
+    torch's z is 1 - ours (it weighs the old state), so from_torch and to_torch flip the sign of W_z, U_z, b_z.
+    W_k [hidden, inputs], U_k [hidden, hidden], b_k [hidden] for k in z, r, n; c_n [hidden] with reset="after" only.
+    """
+
+    W_z: Given
+    U_z: Given
+    b_z: Given
+    W_r: Given
+    U_r: Given
+    b_r: Given
+    W_n: Given
+    U_n: Given
+    b_n: Given
+    c_n: Given | None = None
+    reset: Name = "after"
+
+    state_names: ClassVar[tuple[str, ...]] = ("h",)
+    gate_names: ClassVar[tuple[str, ...]] = ("z", "r", "n")
+    pre_names: ClassVar[tuple[str, ...]] = ("a_z", "a_r", "a_n")
+
+    def __post_init__(self) -> None:
+        arguments.choice("reset", self.reset, RESETS)
+        if (self.c_n is None) == (self.reset == "after"):
+            takes = "it takes a tensor [hidden]" if self.reset == "after" else "leave it out"
+            raise ValueError(f"c_n is {arguments.shown(self.c_n)}: with reset={self.reset!r} {takes}")
+        weights.check(self, self.W_z, self.U_z)
+
+    @property
+    def inputs(self) -> int:
+        return self.W_z.shape[1]
+
+    @property
+    def hidden(self) -> int:
+        return self.U_z.shape[0]
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.U_z.dtype
+
+    @classmethod
+    def init(
+        cls,
+        inputs: Whole,
+        hidden: Whole,
+        *,
+        reset: Name = "after",
+        recurrent: Name = "uniform",
+        gain: Number = 1.0,
+        generator: Stream | None = None,
+        dtype: Any = None,
+    ) -> "GRU":
+        """A cell with random weights, as Elman.init; each gate's recurrent matrix is drawn by itself.
+
+        With reset="after" and "uniform" they are nn.GRU's numbers for the same seed.
+        """
+        arguments.choice("reset", reset, RESETS)
+        # Drawn in torch's order r, z, n. Its z weighs the old state, so the numbers of z change sign to be the same cell;
+        # an identity stays the identity.
+        W, U, b_ih, b_hh = weights.draw(inputs, hidden, 3, recurrent, gain, generator, dtype)
+        b, c_n = b_ih + b_hh, None
+        if reset == "after":  # n keeps torch's two biases apart, since r scales only the second
+            b[2], c_n = b_ih[2], b_hh[2].clone()
+        W[1], b[1] = -W[1], -b[1]
+        if recurrent == "uniform":
+            U[1] = -U[1]
+        parts = {f"{m}_{k}": v[row] for row, k in enumerate("rzn") for m, v in zip("WUb", (W, U, b), strict=True)}
+        return cls(**parts, c_n=c_n, reset=reset)
+
+    @classmethod
+    def from_torch(cls, module: Any, layer: Whole = 0, reverse: bool = False) -> "GRU":
+        """The cell of one layer and direction of an nn.GRU: reset="after", the sign of the z parameters flipped."""
+        W, U, b_ih, b_hh = weights.read(module, nn.GRU, layer, reverse)
+        (W_r, W_z, W_n), (U_r, U_z, U_n) = W.chunk(3), U.chunk(3)
+        b_r, b_z, _ = (b_ih + b_hh).chunk(3)
+        return cls(
+            **{"W_z": -W_z, "U_z": -U_z, "b_z": -b_z, "W_r": W_r.clone(), "U_r": U_r.clone(), "b_r": b_r.clone()},
+            **{"W_n": W_n.clone(), "U_n": U_n.clone(), "b_n": b_ih.chunk(3)[2].clone(), "c_n": b_hh.chunk(3)[2].clone()},
+        )
+
+    def to_torch(self) -> nn.GRU:
+        """An nn.GRU with the same outputs; bias_hh is zero but for c_n. ValueError for reset="before"."""
+        if self.reset == "before" or self.c_n is None:
+            raise ValueError("reset is 'before': nn.GRU computes 'after', and no conversion exists unless U_n is diagonal")
+        module = nn.GRU(self.inputs, self.hidden, dtype=self.dtype)
+        zero = torch.zeros_like(self.c_n)
+        return cast(
+            nn.GRU,
+            weights.write(
+                module,
+                torch.cat((self.W_r, -self.W_z, self.W_n)),
+                torch.cat((self.U_r, -self.U_z, self.U_n)),
+                torch.cat((self.b_r, -self.b_z, self.b_n)),
+                torch.cat((zero, zero, self.c_n)),
+            ),
+        )
+
+    def parameters(self) -> dict[str, Tensor]:
+        """The named tensors themselves, not copies: W_k, U_k, b_k for k in z, r, n, and c_n with reset="after"."""
+        named = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in named.items() if isinstance(value, Tensor)}
+
+    def step(self, x: Any, state: Any) -> Tensor:
+        """h' from x [..., inputs] and h [..., hidden]; differentiable."""
+        (h,), _, _ = self.advance(self.drive(x), (state,), self.recurrence(), free)
+        return h
+
+    def _stack(self, letter: str) -> Tensor:
+        return torch.cat([getattr(self, f"{letter}_{k}") for k in self.gate_names])
+
+    def drive(self, x: Tensor) -> Tensor:
+        return nn.functional.linear(x, self.reading(), self._stack("b"))
+
+    def reading(self) -> Tensor:
+        return self._stack("W")
+
+    def recurrence(self) -> Tensor:
+        return self._stack("U")
+
+    def advance(self, drive: Tensor, state: State, U: Tensor, hold: Hold) -> tuple[State, Tensor, State]:
+        (h,) = state
+        split = 2 * self.hidden
+        if self.c_n is not None:
+            back = h @ U.mT
+            a_zr = drive[..., :split] + back[..., :split]
+            z, r = torch.sigmoid(a_zr).chunk(2, -1)
+            z, r = hold("z", z), hold("r", r)
+            a_n = drive[..., split:] + r * (back[..., split:] + self.c_n)
+        else:
+            a_zr = drive[..., :split] + h @ U[:split].mT
+            z, r = torch.sigmoid(a_zr).chunk(2, -1)
+            z, r = hold("z", z), hold("r", r)
+            a_n = drive[..., split:] + (r * h) @ U[split:].mT
+        n = hold("n", torch.tanh(a_n))
+        return ((1 - z) * h + z * n,), torch.cat((a_zr, a_n), -1), (z, r, n)
+
+    def factors(self, trace: "Trace") -> Factors:
+        z, r, n = (trace[k] for k in self.gate_names)
+        h = trace["h"][:-1]
+        sz, sr, sn = (_gate_slope(trace, k) for k in self.gate_names)
+        if self.c_n is None:
+            return (n - h) * sz, h * sr, z * sn, 1 - z, r
+        q = nn.functional.linear(h, self.U_n, self.c_n)
+        return (n - h) * sz, q * sr, z * sn, 1 - z, r
+
+    def retreat(self, factors: Factors, grad: State, U: Tensor) -> State:
+        mz, mr, mn, keep, r = factors
+        (dh,) = grad
+        da_n = dh * mn
+        if self.c_n is not None:
+            return (dh * keep + torch.cat((dh * mz, da_n * mr, da_n * r), -1) @ U,)
+        back = da_n @ self.U_n
+        return (dh * keep + back * r + torch.cat((dh * mz, back * mr), -1) @ U[: 2 * self.hidden],)
+
+    def preactivations(self, factors: Factors, grad: State) -> Tensor:
+        mz, mr, mn, _, _ = factors
+        (dh,) = grad
+        da_n = dh * mn
+        da_r = (da_n if self.c_n is not None else da_n @ self.U_n) * mr
+        return torch.cat((dh * mz, da_r, da_n), -1)
+
+    def gradients(self, trace: "Trace", pre: Tensor) -> dict[str, Tensor]:
+        h, r = trace["h"][:-1], trace["r"]
+        dz, dr, dn = pre.chunk(3, -1)
+        dW, db, dU = _outer(pre, trace.inputs).chunk(3), pre.flatten(0, -2).sum(0).chunk(3), _outer(pre[..., : 2 * self.hidden], h)
+        dU_n = _outer(dn, r * h) if self.c_n is None else _outer(dn * r, h)
+        rows = zip("zrn", dW, (*dU.chunk(2), dU_n), db, strict=True)
+        grads = {f"{m}_{k}": v for k, *row in rows for m, v in zip("WUb", row, strict=True)}
+        return grads if self.c_n is None else grads | {"c_n": (dn * r).flatten(0, -2).sum(0)}
+
+    def jacobian(self, factors: Factors) -> Tensor:
+        mz, mr, mn, keep, r = (m.unsqueeze(-1) for m in factors)
+        through = torch.diag_embed(keep.squeeze(-1)) + mz * self.U_z
+        if self.c_n is not None:
+            return through + mn * mr * self.U_r + mn * r * self.U_n
+        return through + mn * (self.U_n @ (torch.diag_embed(r.squeeze(-1)) + mr * self.U_r))
+
+
+def build(config: CellConfig | TrainConfig, generator: torch.Generator | None = None) -> Cell:
+    """The cell that a config asks for: float64 for analysis, float32 with two inputs for training.
+
+    Drawn from generator, or from one of its own with the config's seed.
+    """
+    analysis = isinstance(config, CellConfig)
+    common: dict[str, Any] = {
+        "recurrent": config.recurrent,
+        "gain": config.gain,
+        "generator": torch.Generator().manual_seed(config.seed) if generator is None else generator,
+        "dtype": torch.float64 if analysis else torch.float32,
+    }
+    inputs = config.inputs if isinstance(config, CellConfig) else 2
+    if config.cell == "lstm":
+        return LSTM.init(inputs, config.hidden, forget_bias=config.forget_bias, input_bias=config.input_bias, **common)
+    if config.cell == "gru":
+        return GRU.init(inputs, config.hidden, reset=config.reset, **common)
+    cell = Elman.init(inputs, config.hidden, activation=config.activation, **common)
+    if isinstance(config, CellConfig) and config.input_weights == "identity":
+        cell = replace(cell, W_x=torch.eye(config.hidden, dtype=cell.dtype), b=torch.zeros_like(cell.b))
+    return cell
+
+
+def _apply(activation: str, a: Blocks) -> Blocks:
+    if activation == "tanh":
+        return torch.tanh(a)
+    if activation == "relu":
+        return torch.relu(a)
+    return torch.sigmoid(a) if activation == "sigmoid" else a
+
+
+def _slope(activation: str, a: Rows) -> Rows:
+    """phi'(a), from the pre-activation; relu'(0) = 0, as torch has it."""
+    if activation == "tanh":
+        return torch.cosh(a).reciprocal().square()
+    if activation == "relu":
+        return (a > 0).to(a.dtype)
+    return torch.sigmoid(a) * torch.sigmoid(-a) if activation == "sigmoid" else torch.ones_like(a)
+
+
+def _gate_slope(trace: "Trace", gate: str) -> Tensor:
+    """The slope of a gate, 0 where a clamp holds it: what is held does not answer to anything."""
+    slope = _slope("tanh" if gate in "gn" else "sigmoid", trace[f"a_{gate}"])
+    held = trace.held(gate)
+    return slope if held is None else slope.masked_fill(held, 0.0)
+
+
+def _outer(left: Blocks, right: Rows) -> Matrices:
+    """The sum over time and batch of left right^T."""
+    return left.flatten(0, -2).mT @ right.flatten(0, -2)

@@ -1,0 +1,34 @@
+"""The adding problem: two numbers are marked in a long sequence, and the answer is their sum."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from rnnviz import arguments
+
+BASELINE_MSE = 1 / 6
+"""The error of always answering 1: Var(u + v) = 1/12 + 1/12 for two values uniform on [0, 1]."""
+HALF_MSE = 1 / 12
+"""The error of knowing one of the two numbers; below it, memory beyond half the sequence is proven."""
+
+
+def sample(length: Any, batch: Any, generator: Any, dtype: Any = torch.float32) -> tuple[Tensor, Tensor]:
+    """Draw sequences: x_t = (v_t, m_t) with v uniform on [0, 1], m = 1 at one step of each half and 0 elsewhere; y = sum of m_t v_t.
+
+    Returns inputs [length, batch, 2] (value, mark) and targets [batch]; the first half is length // 2 steps.
+    ValueError names a wrong argument; length is at least 2. Source: Hochreiter and Schmidhuber (1997), in the form of Le
+    et al. (2015) and Arjovsky et al. (2016), with values on [0, 1].
+    """
+    length, batch = arguments.integer("length", length, 2), arguments.integer("batch", batch)
+    if not isinstance(generator, torch.Generator):
+        raise ValueError(f"generator is {arguments.shown(generator)}: it takes a torch.Generator")
+    half = length // 2
+    values = torch.rand(length, batch, generator=generator, dtype=dtype)
+    first = torch.randint(0, half, (batch,), generator=generator)
+    second = torch.randint(half, length, (batch,), generator=generator)
+    marks = torch.zeros(length, batch, dtype=dtype)
+    rows = torch.arange(batch)
+    marks[first, rows] = 1
+    marks[second, rows] = 1
+    return torch.stack((values, marks), -1), (values * marks).sum(0)

@@ -1,0 +1,198 @@
+"""Trace and unroll(): what happened, step by step, detached."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from rnnviz import arguments
+from rnnviz.arguments import Name, Number, Whole
+from rnnviz.cells import Cell, Hold, State, free
+
+
+@dataclass(frozen=True, slots=True)
+class Clamp:
+    """Holds a gate of some units at a value over the steps first..last (1-based, both included; None is to the end).
+
+    units: indices, or None for all. States answer to it, and backward and step_jacobians obey it: a held gate has
+    slope 0.
+    """
+
+    gate: Name
+    value: Number
+    units: Sequence[int] | None = None
+    first: Whole = 1
+    last: Whole | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trace:
+    """The values of an unrolled cell.
+
+    trace["h"] [time+1, batch, hidden] (row 0 is the initial state), likewise "c"; gates "i", "f", "g", "o", "z", "r",
+    "n" and pre-activations "a" (Elman), "a_i", "a_f", ... [time, batch, hidden].
+    valid [time, batch, 1] is False at padded steps, None without lengths. first_nonfinite is the first step whose
+    state is not finite, or None.
+    """
+
+    values: dict[str, Tensor]
+    inputs: Tensor
+    valid: Tensor | None
+    masks: dict[str, Tensor]
+    first_nonfinite: int | None
+
+    def __getitem__(self, name: str) -> Tensor:
+        try:
+            return self.values[name]
+        except KeyError:
+            raise KeyError(f"{name!r}: this trace has {', '.join(self.values)}") from None
+
+    def held(self, gate: str) -> Tensor | None:
+        """True [time, 1, hidden] where a clamp holds the gate; None if it never does."""
+        return self.masks.get(gate)
+
+
+def unroll(cell: Cell, inputs: Any, state: Any = None, *, lengths: Any = None, clamps: Sequence[Clamp] = ()) -> Trace:
+    """Run cell.step over a sequence: s_t = step(x_t, s_{t-1}) for t = 1..time.
+
+    inputs [time, batch, inputs] of the cell's dtype; state [batch, hidden], for the LSTM the pair (h, c), zeros if left
+    out; lengths [batch]: a step beyond a sequence's length moves no state. Nothing of the caller's is changed.
+    ValueError names what does not fit: rank, width, dtype, no step at all, NaN or infinity.
+    """
+    x = _check_inputs(cell, inputs)
+    time, batch, _ = x.shape
+    states = _check_state(cell, state, batch)
+    valid = _check_lengths(lengths, time, batch)
+    masks, held = _check_clamps(cell, clamps, time)
+
+    with torch.no_grad():
+        drive, U = cell.drive(x).unbind(0), cell.recurrence()
+        history: list[State] = [states]
+        pre, gates = [], []
+        for t in range(time):
+            hold = _hold_at(masks, held, t) if masks else free
+            new, a, gate = cell.advance(drive[t], states, U, hold)
+            if valid is not None:
+                new = tuple(torch.where(valid[t], s, old) for s, old in zip(new, states, strict=True))
+            states = new
+            history.append(states)
+            pre.append(a)
+            gates.append(gate)
+        values = {name: torch.stack([s[k] for s in history]) for k, name in enumerate(cell.state_names)}
+        values |= {name: torch.stack([g[k] for g in gates]) for k, name in enumerate(cell.gate_names)}
+        blocks = torch.stack(pre).chunk(len(cell.pre_names), -1)
+        values |= dict(zip(cell.pre_names, blocks, strict=True))
+        finite = torch.stack([torch.isfinite(values[name]).all(-1).all(-1) for name in cell.state_names]).all(0)
+    broken = torch.nonzero(~finite).flatten()
+    return Trace(values, x, valid, masks, int(broken[0]) if broken.numel() else None)
+
+
+def unroll_stack(layers: Any, inputs: Any, *, lengths: Any = None) -> list[Trace]:
+    """Run a stack of layers, each (forward,) or (forward, backward); the outputs of a layer are the next one's inputs.
+
+    Returns the traces in torch's order: layer 0 forward, layer 0 backward, layer 1 forward, ... A backward trace is in
+    its own time: it starts at each sequence's last real step. The output of a layer at a step is (forward, backward).
+    """
+    fits = isinstance(layers, list | tuple) and len(layers) > 0
+    if not fits or not all(isinstance(layer, list | tuple) and len(layer) in (1, 2) for layer in layers):
+        raise ValueError("layers is a list of (forward,) or (forward, backward): it takes at least one layer")
+    traces = []
+    x = inputs
+    for layer in layers:
+        outputs = []
+        for direction, cell in enumerate(layer):
+            order = flip(x, lengths) if direction else x
+            trace = unroll(cell, order, lengths=lengths)
+            traces.append(trace)
+            out = trace["h"][1:]
+            outputs.append(flip(out, lengths) if direction else out)
+        x = torch.cat(outputs, -1)
+    return traces
+
+
+def flip(values: Tensor, lengths: Any = None) -> Tensor:
+    """values [time, batch, ...] in reverse order of time; with lengths, each sequence within its own length."""
+    if lengths is None:
+        return values.flip(0)
+    time, batch = values.shape[:2]
+    ends = torch.as_tensor(lengths).reshape(1, batch)
+    steps = torch.arange(time).unsqueeze(1)
+    index = torch.where(steps < ends, ends - 1 - steps, steps)
+    return values.gather(0, index.unsqueeze(-1).expand_as(values))
+
+
+def _hold_at(masks: dict[str, Tensor], held: dict[str, Tensor], t: int) -> Hold:
+    def hold(gate: str, computed: Tensor) -> Tensor:
+        return torch.where(masks[gate][t], held[gate][t], computed) if gate in masks else computed
+
+    return hold
+
+
+def _check_inputs(cell: Cell, inputs: Any) -> Tensor:
+    takes = f"it takes a tensor [time, batch, {cell.inputs}]"
+    if not isinstance(inputs, Tensor):
+        raise ValueError(f"inputs is a {type(inputs).__name__}: {takes}")
+    shape = tuple(inputs.shape)
+    if inputs.dim() == 2:
+        raise ValueError(f"inputs has shape {shape}: {takes}; one sequence of {shape[0]} steps is inputs[:, None, :]")
+    if inputs.dim() != 3 or inputs.shape[2] != cell.inputs:
+        raise ValueError(f"inputs has shape {shape}: {takes}")
+    if inputs.shape[0] < 1 or inputs.shape[1] < 1:
+        raise ValueError(f"inputs has shape {shape}: {takes} with at least one step and one sequence")
+    if inputs.dtype != cell.dtype:
+        raise ValueError(f"inputs is {inputs.dtype}: it takes the cell's dtype, {cell.dtype}")
+    bad = torch.nonzero(~torch.isfinite(inputs))
+    if bad.numel():
+        t, b, k = bad[0].tolist()
+        raise ValueError(f"inputs[{t}, {b}, {k}] is {inputs[t, b, k].item()}: it takes finite numbers")
+    return inputs.detach()
+
+
+def _check_state(cell: Cell, state: Any, batch: int) -> State:
+    names = cell.state_names
+    if state is None:
+        return tuple(torch.zeros(batch, cell.hidden, dtype=cell.dtype) for _ in names)
+    parts = (state,) if isinstance(state, Tensor) else state
+    if not isinstance(parts, tuple | list) or len(parts) != len(names) or not all(isinstance(p, Tensor) for p in parts):
+        raise ValueError(f"state is not {'a tensor h' if len(names) == 1 else 'the pair (h, c)'}, each [batch, hidden]")
+    for name, part in zip(names, parts, strict=True):
+        if tuple(part.shape) != (batch, cell.hidden) or part.dtype != cell.dtype:
+            raise ValueError(
+                f"state {name} has shape {tuple(part.shape)}, {part.dtype}: it takes ({batch}, {cell.hidden}), {cell.dtype}"
+            )
+        if not bool(torch.isfinite(part).all()):
+            raise ValueError(f"state {name} holds NaN or infinity: it takes finite numbers")
+    return tuple(part.detach() for part in parts)
+
+
+def _check_lengths(lengths: Any, time: int, batch: int) -> Tensor | None:
+    if lengths is None:
+        return None
+    given = lengths.tolist() if hasattr(lengths, "tolist") else lengths
+    if not isinstance(given, list | tuple):
+        raise ValueError(f"lengths is {arguments.shown(lengths)}: it takes one whole number for each of the {batch} sequences")
+    values = [arguments.integer("lengths", value, 1, time) for value in given]
+    if len(values) != batch:
+        raise ValueError(f"lengths has {len(values)} entries: it takes one for each of the {batch} sequences")
+    return (torch.arange(time).unsqueeze(1) < torch.tensor(values)).unsqueeze(-1)
+
+
+def _check_clamps(cell: Cell, clamps: Sequence[Clamp], time: int) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    masks: dict[str, Tensor] = {}
+    held: dict[str, Tensor] = {}
+    for clamp in clamps:
+        if clamp.gate not in cell.gate_names:
+            has = ", ".join(cell.gate_names) or "no gate"
+            raise ValueError(f"clamp gate is {clamp.gate!r}: this cell has {has}")
+        first = arguments.integer("clamp first", clamp.first, 1, time)
+        last = time if clamp.last is None else arguments.integer("clamp last", clamp.last, first, time)
+        units = range(cell.hidden) if clamp.units is None else clamp.units
+        rows = [arguments.integer("clamp units", unit, 0, cell.hidden - 1) for unit in units]
+        mask = masks.setdefault(clamp.gate, torch.zeros(time, 1, cell.hidden, dtype=torch.bool))
+        value = held.setdefault(clamp.gate, torch.zeros(time, 1, cell.hidden, dtype=cell.dtype))
+        for row in rows:
+            mask[first - 1 : last, 0, row] = True
+            value[first - 1 : last, 0, row] = arguments.number("clamp value", clamp.value)
+    return masks, held

@@ -1,0 +1,232 @@
+"""train(): one network on the adding problem, a generator of frozen records; it knows no process, store or chart."""
+
+import io
+import math
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from rnnviz.bptt import backward
+from rnnviz.cells import Cell, build
+from rnnviz.clipping import clip, norm
+from rnnviz.config import TrainConfig
+from rnnviz.results import Probe, Record, reach
+from rnnviz.tasks.adding import sample
+from rnnviz.trace import Trace, unroll
+
+PROBE_BATCH = 64
+# Streams of their own, derived from the seed alone: cells that draw different numbers of weights see the same batches.
+BATCH_STREAM, PROBE_STREAM = 1 << 40, 2 << 40
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Snapshot:
+    """Where a run stands after `step` steps: what train() needs to go on to the same numbers, bit for bit.
+
+    weights: name -> tensor, the read-out W_y [hidden], b_y [1] included; optimizer: its moments; generator: the state of
+    the stream of batches; seconds spent so far.
+    """
+
+    step: int
+    weights: Mapping[str, Tensor]
+    optimizer: Mapping[str, Any]
+    generator: Tensor
+    seconds: float
+
+    def to_bytes(self) -> bytes:
+        """The snapshot as a file's content, readable without running code."""
+        buffer = io.BytesIO()
+        torch.save({name: getattr(self, name) for name in self.__slots__}, buffer)
+        return buffer.getvalue()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "Snapshot":
+        """The snapshot that to_bytes wrote; ValueError for anything else."""
+        try:
+            return cls(**torch.load(io.BytesIO(data), weights_only=True))
+        except Exception as error:
+            raise ValueError("data is not a snapshot of a run: it takes what Snapshot.to_bytes() gave") from error
+
+
+def train(config: TrainConfig, start: Snapshot | None = None) -> Iterator[Record]:
+    """Train a cell with a linear read-out of its last state, y = W_y . h_T + b_y, on the mean squared error.
+
+    Yields a Record a step, from step 0 or from start.step, until config.steps. A changed rate or clip is
+    train(replace(config, ...), start=snapshot). Non-finite values end the run: the last record says where in `fault`,
+    its snapshot is the last finite state. float32; the same config gives the same run on one machine.
+    ValueError: start does not fit the config. Recipe: Le et al. (2015), Arjovsky et al. (2016).
+    """
+    cell, flat, weights = _network(config)
+    batches = torch.Generator().manual_seed(config.seed + BATCH_STREAM)
+    # One parameter, viewed by name: an optimiser that works entry by entry cannot tell, and does it in one pass.
+    adam = config.optimizer == "adam"
+    optimizer = (torch.optim.Adam if adam else torch.optim.SGD)([flat], lr=config.learning_rate)
+    first, spent = 0, 0.0
+    if start is not None:
+        _restore(config, start, weights, optimizer, batches)
+        first, spent = start.step, start.seconds
+    probe_inputs, probe_targets = _probe_batch(config)
+
+    def take(steps: int) -> Snapshot:
+        if steps != done:
+            raise RuntimeError(f"the run has gone on to step {done - 1}: take the snapshot before the next record")
+        state = {k: v.clone() for k, v in optimizer.state[flat].items() if isinstance(v, Tensor)}
+        named = {name: value.clone() for name, value in weights.items()}
+        return Snapshot(done, named, state, batches.get_state(), spent)
+
+    done = first
+    for step in range(first, config.steps):
+        began = time.perf_counter()
+        resume = batches.get_state()
+        x, y = sample(config.length, config.batch, batches)
+        loss, grads, fault = _loss_and_gradients(cell, weights, x, y)
+        parts: dict[str, float] = {}
+        size, clipped, update = math.nan, False, 0.0
+        if fault is None:
+            try:
+                parts = {name: norm({name: g}) for name, g in grads.items()}
+                size = norm(grads)
+                if config.clip is not None:
+                    bounded, _ = clip(grads, config.clip, config.clip_mode)
+                    clipped = any(bounded[name] is not g for name, g in grads.items())
+                    grads = bounded
+            except FloatingPointError as error:
+                fault = f"{error}; the states were finite, so a lower gain or shorter sequences would help, clipping cannot"
+        look = None
+        rho = None
+        if step % config.probe_every == 0 or step == config.steps - 1 or fault is not None:
+            look = _probe(cell, weights, probe_inputs, probe_targets)
+            rho = float(torch.linalg.eigvals(weights["W_h"]).abs().max()) if "W_h" in weights else None
+        if fault is None:
+            before = flat.clone()
+            flat.grad = torch.cat([grads[name].reshape(-1) for name in weights])
+            optimizer.step()
+            update = float((flat - before).norm() / before.norm())
+            if not math.isfinite(update):
+                name = next(n for n, w in weights.items() if not bool(torch.isfinite(w).all()))
+                fault = f"the update made {name} not finite: lower the learning rate"
+                flat.copy_(before)
+        if fault is None:
+            done = step + 1
+        else:
+            batches.set_state(resume)
+            fault = f"step {step}: {fault}"
+        spent += time.perf_counter() - began
+        at = done
+        yield Record(step, loss, size, clipped, update, spent, parts, rho, look, fault, lambda at=at: take(at))
+        if fault is not None:
+            return
+
+
+def network(config: TrainConfig, weights: Mapping[str, Any] | None = None) -> tuple[Cell, dict[str, Tensor]]:
+    """The cell and all weights of a run by name, at birth or as stored (tensors or arrays), for looking at."""
+    cell, _, named = _network(config)
+    if weights is not None:
+        _fill(named, weights)
+    return cell, named
+
+
+def _network(config: TrainConfig) -> tuple[Cell, Tensor, dict[str, Tensor]]:
+    generator = torch.Generator().manual_seed(config.seed)
+    cell = build(config, generator)
+    bound = 1 / math.sqrt(config.hidden)  # torch's nn.Linear
+    W_y = torch.empty(config.hidden).uniform_(-bound, bound, generator=generator)
+    b_y = torch.empty(1).uniform_(-bound, bound, generator=generator)
+    named = {**cell.parameters(), "W_y": W_y, "b_y": b_y}
+    flat = torch.cat([value.reshape(-1) for value in named.values()])
+    parts = flat.split([value.numel() for value in named.values()])
+    views = {name: part.view_as(named[name]) for name, part in zip(named, parts, strict=True)}
+    held: dict[str, Any] = {name: views[name] for name in cell.parameters()}
+    return replace(cell, **held), flat, views  # type: ignore[type-var]
+
+
+def _fill(weights: dict[str, Tensor], stored: Mapping[str, Any]) -> None:
+    if stored.keys() != weights.keys():
+        raise ValueError(f"weights are {', '.join(stored)}: this config takes {', '.join(weights)}")
+    for name, value in stored.items():
+        tensor = torch.as_tensor(value)
+        if tensor.shape != weights[name].shape:
+            raise ValueError(f"{name} has shape {tuple(tensor.shape)}: this config takes {tuple(weights[name].shape)}")
+        weights[name].copy_(tensor)
+
+
+def _restore(
+    config: TrainConfig, start: Snapshot, weights: dict[str, Tensor], optimizer: Any, batches: torch.Generator
+) -> None:
+    _fill(weights, start.weights)
+    flat = optimizer.param_groups[0]["params"][0]
+    if bool(start.optimizer) != (config.optimizer == "adam" and start.step > 0):
+        raise ValueError(f"start has the moments of another optimizer: it takes a snapshot of {config.optimizer!r}")
+    for name, value in start.optimizer.items():
+        optimizer.state[flat][name] = value.clone()
+    batches.set_state(start.generator)
+
+
+def _loss_and_gradients(
+    cell: Cell, weights: Mapping[str, Tensor], x: Tensor, y: Tensor
+) -> tuple[float, dict[str, Tensor], str | None]:
+    """The loss and its gradients by parameter; in the third place why there are none."""
+    trace = unroll(cell, x)
+    h = trace["h"][-1]
+    residual = h @ weights["W_y"] + weights["b_y"] - y
+    loss = float(residual.square().mean())
+    if trace.first_nonfinite is not None or not math.isfinite(loss):
+        where = f"h at step {trace.first_nonfinite} of the sequence" if trace.first_nonfinite else "the loss"
+        return loss, {}, f"the forward pass overflowed, {where} is not finite; clipping acts later and cannot help, lower the gain"
+    by_answer = 2 / len(y) * residual
+    grad_h = torch.zeros_like(trace["h"][1:])
+    grad_h[-1] = by_answer.unsqueeze(1) * weights["W_y"]
+    if not bool(torch.isfinite(grad_h[-1]).all()):
+        return loss, {}, "the gradient of W_y is not finite"
+    grads = backward(cell, trace, grad_h).grads
+    return loss, grads | {"W_y": by_answer @ h, "b_y": by_answer.sum().reshape(1)}, None
+
+
+def _probe_batch(config: TrainConfig) -> tuple[Tensor, Tensor]:
+    generator = torch.Generator().manual_seed(config.seed + PROBE_STREAM)
+    return sample(config.length, PROBE_BATCH, generator, torch.float64)
+
+
+def _probe(cell: Cell, weights: Mapping[str, Tensor], x: Tensor, y: Tensor) -> Probe | None:
+    """One forward and one backward pass in float64: over long lags float32 would call a small gradient zero."""
+    double: dict[str, Any] = {name: value.double() for name, value in cell.parameters().items()}
+    cell = replace(cell, **double)  # type: ignore[type-var]
+    W_y, b_y = weights["W_y"].double(), weights["b_y"].double()
+    trace = unroll(cell, x)
+    if trace.first_nonfinite is not None:
+        return None
+    answer = trace["h"][-1] @ W_y + b_y
+    grad_h = torch.zeros_like(trace["h"][1:])
+    grad_h[-1] = W_y
+    back = backward(cell, trace, grad_h)  # of the answer, not of the loss: a residual of zero would hide it
+    state = back.delta if back.carried_c is None else torch.cat((back.delta, back.carried_c), -1)
+    sizes = torch.linalg.vector_norm(state, dim=-1)  # [time+1, batch]
+    log_answer = (sizes.log() - sizes[-1].log()).median(-1).values.numpy()
+    by_value, marks = back.inputs[..., 0], x[..., 1]
+    half = x.shape[0] // 2
+    first, second = (by_value * marks)[:half].sum(0).mean(), (by_value * marks)[half:].sum(0).mean()
+    unmarked = ((by_value.abs() * (1 - marks)).sum(0) / max(x.shape[0] - 2, 1)).mean()
+    residual = answer - y
+    return Probe(
+        error=float(residual.square().mean()),
+        reach=reach(log_answer),
+        listening=(float(first), float(second), float(unmarked)),
+        log_answer=log_answer,
+        grad_norm=torch.linalg.vector_norm(sizes * residual * (2 / len(y)), dim=-1).numpy(),
+        inputs=x[:, 0].numpy(),
+        gates=_gates(cell, trace),
+        predictions=answer.numpy(),
+        targets=y.numpy(),
+        weights={name: value.numpy().copy() for name, value in weights.items()},
+    )
+
+
+def _gates(cell: Cell, trace: Trace) -> dict[str, Any]:
+    """The gates of the first sequence; a cell without gates shows its state."""
+    if not cell.gate_names:
+        return {"h": trace["h"][1:, 0].float().numpy()}
+    return {name: trace[name][:, 0].float().numpy() for name in cell.gate_names}
