@@ -24,7 +24,7 @@ def integer(name: str, value: object, low: int = 1, high: int | None = None) -> 
     takes = f"a whole number of at least {low}" if high is None else f"a whole number from {low} to {high}"
     try:
         whole = isinstance(value, float) and value.is_integer()
-        number = operator.index(int(value) if whole else value)  # type: ignore[call-overload]
+        number = operator.index(int(value) if whole else value)  # type: ignore[call-overload, arg-type]
     except (TypeError, ValueError, RuntimeError):
         raise ValueError(f"{name} is {shown(value)}: it takes {takes}") from None
     if isinstance(value, bool) or number < low or (high is not None and number > high):

@@ -10,7 +10,7 @@ from rnnviz import arguments
 from rnnviz.arguments import Whole
 from rnnviz.axes import Steps
 from rnnviz.cells import Cell, Factors, State
-from rnnviz.trace import Trace
+from rnnviz.trace import Trace, check_trace
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,14 +113,13 @@ def _windowed(cell: Cell, trace: Trace, factors: Factors, g: Steps, window: int)
 
 
 def _check(cell: Cell, trace: Trace, grad_h: Any) -> Tensor:
+    check_trace(cell, trace)
     takes = tuple(trace["h"][1:].shape)
     if not isinstance(grad_h, Tensor) or tuple(grad_h.shape) != takes:
         got = tuple(grad_h.shape) if isinstance(grad_h, Tensor) else type(grad_h).__name__
         raise ValueError(f"grad_h is {got}: it takes a tensor [time, batch, hidden], here {takes}")
     if grad_h.dtype != cell.dtype:
         raise ValueError(f"grad_h is {grad_h.dtype}: it takes the cell's dtype, {cell.dtype}")
-    if any(name not in trace.values for name in (*cell.state_names, *cell.pre_names)):
-        raise ValueError(f"trace has {', '.join(trace.values)}: it takes a trace of the same kind of cell")
     if not bool(torch.isfinite(grad_h).all()):
         raise ValueError("grad_h holds NaN or infinity: it takes finite numbers")
     return grad_h.detach()

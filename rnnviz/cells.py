@@ -140,7 +140,7 @@ class Elman:
         """An nn.RNN with the same outputs; b goes to bias_ih_l0. ValueError for "sigmoid" and "linear"."""
         if self.activation not in ("tanh", "relu"):
             raise ValueError(f"activation is {self.activation!r}: nn.RNN takes 'tanh' or 'relu'")
-        module = nn.RNN(self.inputs, self.hidden, nonlinearity=self.activation, dtype=self.dtype)
+        module = nn.RNN(self.inputs, self.hidden, nonlinearity=self.activation, dtype=self.dtype, device="meta")
         return cast(nn.RNN, weights.write(module, self.W_x, self.W_h, self.b, torch.zeros_like(self.b)))
 
     def parameters(self) -> dict[str, Tensor]:
@@ -257,7 +257,7 @@ class LSTM:
 
     def to_torch(self) -> nn.LSTM:
         """An nn.LSTM with the same outputs; the biases go to bias_ih_l0, bias_hh_l0 is zero."""
-        module = nn.LSTM(self.inputs, self.hidden, dtype=self.dtype)
+        module = nn.LSTM(self.inputs, self.hidden, dtype=self.dtype, device="meta")
         W, b = self._stack("W"), self._stack("b")
         return cast(nn.LSTM, weights.write(module, W, self._stack("U"), b, torch.zeros_like(b)))
 
@@ -412,7 +412,7 @@ class GRU:
         """An nn.GRU with the same outputs; bias_hh is zero but for c_n. ValueError for reset="before"."""
         if self.reset == "before" or self.c_n is None:
             raise ValueError("reset is 'before': nn.GRU computes 'after', and no conversion exists unless U_n is diagonal")
-        module = nn.GRU(self.inputs, self.hidden, dtype=self.dtype)
+        module = nn.GRU(self.inputs, self.hidden, dtype=self.dtype, device="meta")
         zero = torch.zeros_like(self.c_n)
         return cast(
             nn.GRU,

@@ -98,3 +98,35 @@ class Record:
         if self._take is None:
             raise RuntimeError("this record is a copy without its run: take snapshots from the records of train()")
         return self._take()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Push:
+    """A push of the state after step `step`, seen at later steps n = 0, 1, ...
+
+    left [n]: the true difference relative to the size of the push. The rest are natural logarithms: predicted, the
+    derivative along the push; log_norm, the most that any push could keep; log_bound, the product of the steps' largest
+    singular values; log_simple, (gamma sigma_max(W_h))^n, None for gated cells. A left below floor is rounding.
+    """
+
+    step: int
+    size: float
+    left: Array
+    predicted: Array
+    log_norm: Array
+    log_bound: Array
+    log_simple: Array | None
+    floor: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Carried:
+    """What arrives from the end, by lag 0, 1, ..., T, in natural logarithms: mean over random unit vectors carried back.
+
+    total = slopes + weights, exactly; the two parts are None for gated cells, which have no such split.
+    """
+
+    transport: Transport
+    total: Array
+    slopes: Array | None
+    weights: Array | None

@@ -123,6 +123,17 @@ def flip(values: Tensor, lengths: Any = None) -> Tensor:
     return values.gather(0, index.unsqueeze(-1).expand_as(values))
 
 
+def check_trace(cell: Cell, trace: Trace) -> None:
+    """ValueError unless the trace is of this kind and size of cell."""
+    if any(name not in trace.values for name in (*cell.state_names, *cell.gate_names, *cell.pre_names)):
+        raise ValueError(f"trace has {', '.join(trace.values)}: it takes a trace of the same kind of cell")
+    has, takes = (trace.inputs.shape[-1], trace["h"].shape[-1]), (cell.inputs, cell.hidden)
+    if has != takes:
+        raise ValueError(f"trace has {has[0]} inputs and {has[1]} units: it takes {takes[0]} and {takes[1]}, as the cell has")
+    if trace["h"].dtype != cell.dtype:
+        raise ValueError(f"trace is {trace['h'].dtype}: it takes the cell's dtype, {cell.dtype}")
+
+
 def _hold_at(masks: dict[str, Tensor], held: dict[str, Tensor], t: int) -> Hold:
     def hold(gate: str, computed: Tensor) -> Tensor:
         return torch.where(masks[gate][t], held[gate][t], computed) if gate in masks else computed

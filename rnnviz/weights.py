@@ -23,8 +23,8 @@ def check(cell: Any, W: Any, U: Any) -> None:
         if value.dtype != W.dtype:
             raise ValueError(f"{name} is {value.dtype}: all weights take one dtype, here {W.dtype}")
         if (value is W or value is U) and (value.dim() != 2 or 0 in value.shape):
-            takes = "[hidden, inputs]" if value is W else "[hidden, hidden]"
-            raise ValueError(f"{name} has shape {tuple(value.shape)}: it takes {takes}, each at least 1")
+            axes = "[hidden, inputs]" if value is W else "[hidden, hidden]"
+            raise ValueError(f"{name} has shape {tuple(value.shape)}: it takes {axes}, each at least 1")
     hidden, inputs = U.shape[0], W.shape[1]
     shapes = {"W": (hidden, inputs), "U": (hidden, hidden), "b": (hidden,), "c": (hidden,)}
     for name, value in cell.parameters().items():
@@ -88,6 +88,7 @@ def read(module: Any, kind: type, layer: object, reverse: bool) -> Sequence[Tens
 
 
 def write(module: nn.Module, W: Tensor, U: Tensor, b_ih: Tensor, b_hh: Tensor) -> nn.Module:
+    module = module.to_empty(device="cpu")  # made on "meta", so that torch's global stream draws nothing
     with torch.no_grad():
         for name, value in (("weight_ih", W), ("weight_hh", U), ("bias_ih", b_ih), ("bias_hh", b_hh)):
             getattr(module, f"{name}_l0").copy_(value)

@@ -11,7 +11,7 @@ from rnnviz import arguments
 from rnnviz.axes import Jacobians
 from rnnviz.cells import Cell
 from rnnviz.results import Transport
-from rnnviz.trace import Trace
+from rnnviz.trace import Trace, check_trace
 
 
 def step_jacobians(cell: Cell, trace: Trace, batch: Any = 0) -> Tensor:
@@ -20,7 +20,12 @@ def step_jacobians(cell: Cell, trace: Trace, batch: Any = 0) -> Tensor:
     Returns [time, state, state], J[t-1, i, j] = ds_{t,i}/ds_{t-1,j} of one sequence; state is hidden, for the LSTM
     2*hidden, h first. A clamped gate has no derivative, a padded step is the identity. ValueError names what does not fit.
     """
+    check_trace(cell, trace)
     row = arguments.integer("batch", batch, 0, trace.inputs.shape[1] - 1)
+    if trace.first_nonfinite is not None:
+        broken = torch.nonzero(~torch.stack([trace[k][:, row].isfinite().all(-1) for k in cell.state_names]).all(0))
+        if broken.numel():
+            raise ValueError(f"the trace is not finite from step {int(broken[0])}: there is no derivative to take from there")
     with torch.no_grad():
         J = cell.jacobian(tuple(f[:, row] for f in cell.factors(trace)))
         if trace.valid is not None:
@@ -45,8 +50,13 @@ def transport(jacobians: Any) -> Transport:
     log_scale = 0.0
     for t in range(time, 0, -1):
         step, shift = _rescaled(J[t - 1])
-        product, more = _rescaled(product @ step)
-        reachable = ((reachable @ (step != 0).to(J.dtype)) > 0).to(J.dtype)
+        before = product
+        product, more = _rescaled(before @ step)
+        reachable = ((reachable @ (J[t - 1] != 0).to(J.dtype)) > 0).to(J.dtype)
+        gone = (product == 0) & (reachable > 0)
+        if bool(gone.any()):
+            # Terms that cancel leave an exact zero; terms that fell below the range are lost.
+            reachable[gone & (before.abs() @ step.abs() > 0)] = 0
         log_scale += shift + more
         products.append(product)
         logs[t - 1] = log_scale
@@ -54,7 +64,8 @@ def transport(jacobians: Any) -> Transport:
     sigma = torch.linalg.matrix_norm(torch.stack(products[::-1]), 2).numpy()
     with np.errstate(divide="ignore"):
         log_norm[:time] = np.log(sigma) + logs
-        factors = np.log(_spectral_norms(J))
+        sizes, largest = _spectral_norms(J)
+        factors = np.log(sizes) + np.log(largest)  # apart, since their product may be above the range
     log_norm[:time][(sigma == 0) & lost[:time]] = np.nan
     log_bound = np.zeros(time + 1)
     log_bound[:time] = np.cumsum(factors[::-1])[::-1]
@@ -74,7 +85,7 @@ def _rescaled(matrix: Tensor) -> tuple[Tensor, float]:
 
 def _spectral_norms(J: Jacobians) -> Any:
     largest = J.abs().amax((-1, -2), keepdim=True).clamp_min(torch.finfo(J.dtype).tiny)
-    return (torch.linalg.matrix_norm(J / largest, 2) * largest[:, 0, 0]).numpy()
+    return torch.linalg.matrix_norm(J / largest, 2).numpy(), largest[:, 0, 0].numpy()
 
 
 def _lyapunov(J: Jacobians) -> Any:

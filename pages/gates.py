@@ -1,0 +1,5 @@
+"""Home."""
+
+from rnnviz.ui import scenes
+
+scenes

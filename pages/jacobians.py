@@ -1,0 +1,39 @@
+"""Gradients: what is left of a push, and of the gradient on its way back."""
+
+import streamlit as st
+
+from rnnviz.figures import jacobians as figures
+from rnnviz.ui import caches, controls, downloads, scenes
+from rnnviz.verdicts import jacobians as words
+
+PAGE = "jacobians"
+
+view = scenes.begin(PAGE)
+controls.row(PAGE, ["gain", "input", "cell"])
+push, carried = caches.jacobians(view.settings)
+verdict = words.verdict(push, carried)
+view.paint(figures.push(push), verdict, alt=verdict.text)
+
+shown = scenes.why(view)
+if shown == "back":
+    st.plotly_chart(figures.back(carried), key=f"{PAGE}_back", config=scenes.PLOTLY)
+elif shown == "tug":
+    st.plotly_chart(figures.tug(carried), key=f"{PAGE}_tug", config=scenes.PLOTLY)
+
+with st.expander("More controls"):
+    controls.row(PAGE, ["step", "size", "T"])
+    controls.row(PAGE, ["recurrent", "activation"])
+    controls.row(PAGE, ["hidden", "seed"])
+
+downloads.keep(
+    view,
+    caches.jacobians_code(view.settings),
+    {
+        "steps_after_push": range(len(push.left)),
+        "left": push.left,
+        "ln_derivative": push.predicted,
+        "ln_norm": push.log_norm,
+        "ln_bound": push.log_bound,
+        "ln_norm_from_end": carried.transport.log_norm[::-1],
+    },
+)

@@ -1,0 +1,99 @@
+"""A push of the state: what is left of it later, what the derivative predicts, and which part made it so."""
+
+import math
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rnnviz import arguments
+from rnnviz.analysis.jacobians import step_jacobians, transport
+from rnnviz.cells import Cell, Elman, build
+from rnnviz.config import CellConfig, InputConfig
+from rnnviz.inputs import sequence
+from rnnviz.results import Carried, Push
+from rnnviz.trace import Trace, unroll
+
+VECTORS = 32
+
+
+def push(cell: CellConfig, inputs: InputConfig, step: int, size: float) -> Push:
+    """Push the state after `step` by size*v and watch: ‖s'_t - s_t‖/size beside ‖J_t ... J_{step+1} v‖, v a random unit vector.
+
+    step is 0..time-1; size is positive. ValueError names what does not fit. Source: the nudge is the definition of the derivative.
+    """
+    arguments.integer("step", step, 0, inputs.length - 1)
+    arguments.number("size", size, above=0.0)
+    network = build(cell)
+    x = sequence(inputs, cell.inputs)
+    trace = unroll(network, x)
+    states = torch.cat([trace[name] for name in network.state_names], -1)[step:, 0]  # [later+1, state]
+    v = _unit(states.shape[1], 1, cell.seed)[:, 0]
+    start = states[0] + size * v
+    moved = start.unsqueeze(0).split(cell.hidden, -1)
+    again = unroll(network, x[step:], moved if len(moved) > 1 else moved[0])
+    pushed = torch.cat([again[name] for name in network.state_names], -1)[:, 0]
+    left = torch.linalg.vector_norm(pushed - states, dim=-1) / size
+
+    J = step_jacobians(network, trace)[step:]
+    predicted = np.zeros(len(J) + 1)
+    for n, jacobian in enumerate(J, 1):
+        v = jacobian @ v
+        scale = float(v.norm())
+        predicted[n] = predicted[n - 1] + (math.log(scale) if scale > 0 else -math.inf)
+        v = v / scale if scale > 0 else v
+    # The transposed product in reverse order has the same norms, and grows by one step at a time as this one does.
+    forward = transport(J.flip(0).mT)
+    simple = _simple_bound(network, len(J))
+    # Two states this close differ by rounding alone.
+    floor = 4 * torch.finfo(torch.float64).eps * float(states.abs().max()) * math.sqrt(states.shape[1]) / size
+    return Push(step, size, left.numpy(), predicted, forward.log_norm[::-1], forward.log_bound[::-1], simple, floor)
+
+
+def carried(cell: CellConfig, inputs: InputConfig) -> Carried:
+    """What arrives from the end: the norm of ds_T/ds_k, and 32 random unit vectors carried back, u_{t-1} = J_t^T u_t.
+
+    For Elman a step's factor along u is (‖Du‖/‖u‖)(‖W^T D u‖/‖Du‖), D = diag(phi'(a_t)): slope times weight, exactly.
+    """
+    network = build(cell)
+    trace = unroll(network, sequence(inputs, cell.inputs))
+    J = step_jacobians(network, trace)
+    u = _unit(J.shape[1], VECTORS, cell.seed)
+    slopes, weights = np.zeros(len(J) + 1), np.zeros(len(J) + 1)
+    total = np.zeros(len(J) + 1)
+    for lag in range(1, len(J) + 1):
+        t = len(J) - lag
+        middle = _slopes(network, trace, t) * u if isinstance(network, Elman) else u
+        through = network.W_h.mT @ middle if isinstance(network, Elman) else J[t].mT @ u
+        before, between, after = (torch.linalg.vector_norm(part, dim=0) for part in (u, middle, through))
+        slopes[lag] = slopes[lag - 1] + _mean_log(between, before)
+        weights[lag] = weights[lag - 1] + _mean_log(after, between)
+        total[lag] = slopes[lag] + weights[lag]
+        u = through / torch.where(after > 0, after, 1.0)
+    split = isinstance(network, Elman)
+    return Carried(transport(J), total, slopes if split else None, weights if split else None)
+
+
+def _slopes(network: Elman, trace: Trace, t: int) -> Tensor:
+    return network.factors(trace)[0][t, 0].unsqueeze(1)
+
+
+def _mean_log(after: Tensor, before: Tensor) -> float:
+    """Mean over the vectors of ln(after/before); a vector that is gone stays gone."""
+    ratio = torch.where(before > 0, after / torch.where(before > 0, before, 1.0), torch.zeros_like(after))
+    return float(ratio.log().mean())
+
+
+def _simple_bound(network: Cell, steps: int) -> np.ndarray | None:
+    """n ln(gamma sigma_max(W_h)), gamma the largest slope there is; Elman only."""
+    if not isinstance(network, Elman):
+        return None
+    gamma = 0.25 if network.activation == "sigmoid" else 1.0
+    factor = gamma * float(torch.linalg.matrix_norm(network.W_h, 2))
+    return np.arange(steps + 1) * (math.log(factor) if factor > 0 else -math.inf)
+
+
+def _unit(state: int, vectors: int, seed: int) -> Tensor:
+    u = torch.empty(state, vectors, dtype=torch.float64)
+    u.normal_(generator=torch.Generator().manual_seed(seed + 1))
+    return u / torch.linalg.vector_norm(u, dim=0)

@@ -1,0 +1,100 @@
+"""The gradients page: a push and what is left of it; the way back from the end; slopes against weights."""
+
+import math
+
+import numpy as np
+import plotly.graph_objects as go
+
+from rnnviz.figures import theme
+from rnnviz.results import Carried, Push
+
+
+def push(result: Push) -> go.Figure:
+    """What is left of a push, n steps later, on an absolute log scale: truth, derivative, the most possible, the bounds."""
+    fig = theme.figure()
+    n = np.arange(len(result.left))
+    seen = result.left > result.floor
+    with np.errstate(divide="ignore"):
+        left = np.where(seen, np.log10(result.left), np.nan)
+    predicted, norm, bound = (theme.log10(v) for v in (result.predicted, result.log_norm, result.log_bound))
+    if result.log_simple is not None:
+        _line(fig, n, theme.log10(result.log_simple), "bound (γ σ_max(W))ⁿ", theme.GREY, "dot")
+    _line(fig, n, bound, "bound Π σ_max(J)", theme.GREY, "dash")
+    _line(fig, n, norm, "the most any push keeps ‖∂s_{k+n}/∂s_k‖", theme.BLUE, "solid")
+    _line(fig, n, predicted, "the derivative of this push", theme.ORANGE, "solid")
+    fig.add_scatter(x=n, y=left, mode="markers", name="this push, truly", marker={"color": theme.RED, "size": 6, "symbol": "circle-open"})
+    _log_axis(fig, [left, predicted, norm], [bound])
+    fig.add_hline(y=-2, line={"color": theme.REACH, "width": 1, "dash": "dot"}, annotation_text="1 % left", annotation_position="bottom right")
+    hidden = int(np.count_nonzero(~seen))
+    if hidden:
+        _note(fig, f"▼ {hidden} of {len(n)} differences are below {result.floor:.0e}: rounding, not drawn")
+    _zeros(fig, n, result.predicted)
+    fig.update_layout(xaxis_title=f"steps after the push at step {result.step}", yaxis_title="share of the push left")
+    return fig
+
+
+def back(result: Carried) -> go.Figure:
+    """‖∂s_T/∂s_{T−k}‖ by lag k with its bound, and the reach."""
+    fig = theme.figure()
+    transport = result.transport
+    k = np.arange(len(transport.log_norm))
+    norm, bound = theme.log10(transport.log_norm[::-1]), theme.log10(transport.log_bound[::-1])
+    _line(fig, k, bound, "bound Π σ_max(J)", theme.GREY, "dash")
+    _line(fig, k, norm, "‖∂s_T/∂s_{T−k}‖", theme.BLUE, "solid")
+    _line(fig, k, theme.log10(result.total), "random vectors carried back", theme.GREEN, "dashdot")
+    _log_axis(fig, [norm, theme.log10(result.total)], [bound])
+    _zeros(fig, k, transport.log_norm[::-1])
+    if transport.reach is not None:
+        theme.mark(fig, transport.reach, f" reach {transport.reach}", theme.REACH)
+    fig.update_layout(xaxis_title="lag k, steps back from the end", yaxis_title="share of the gradient left")
+    return fig
+
+
+def tug(result: Carried) -> go.Figure:
+    """Slopes against weights: two logarithms that add up to the carried vectors' exactly."""
+    fig = theme.figure()
+    k = np.arange(len(result.total))
+    if result.slopes is None or result.weights is None:
+        _note(fig, "Gated cells have no such split: their gradient travels by the direct path and through each gate.")
+        return fig
+    slopes, weights, total = (theme.log10(v) for v in (result.slopes, result.weights, result.total))
+    _line(fig, k, weights, "weights ‖WᵀDu‖/‖Du‖", theme.BLUE, "dash")
+    _line(fig, k, slopes, "slopes ‖Du‖/‖u‖", theme.RED, "dot")
+    _line(fig, k, total, "together", theme.GREEN, "solid")
+    _log_axis(fig, [weights, slopes, total], [])
+    _zeros(fig, k, result.total)
+    fig.update_layout(xaxis_title="lag k, steps back from the end", yaxis_title="factor")
+    return fig
+
+
+def _line(fig: go.Figure, x: np.ndarray, y: np.ndarray, name: str, color: str, dash: str) -> None:
+    text = [f"10^{v:+.2f}" if math.isfinite(v) else "" for v in y]
+    fig.add_scatter(
+        x=x, y=y, mode="lines", name=name, line={"color": color, "width": 3, "dash": dash}, text=text, hovertemplate="%{text}"
+    )
+
+
+def _log_axis(fig: go.Figure, shown: list[np.ndarray], bounds: list[np.ndarray]) -> None:
+    """Room for what is shown; a bound far above it runs out of the picture rather than flattening everything else."""
+    values = np.concatenate([v[np.isfinite(v)] for v in shown])
+    low, high = (float(values.min()), float(values.max())) if values.size else (-1.0, 1.0)
+    low, high = min(low, -2.5), max(high, 0.5)
+    tops = [float(np.nanmax(b)) for b in bounds if np.isfinite(b).any()]
+    high = max([high, *(min(t, high + 0.5 * (high - low)) for t in tops)])
+    fig.update_layout(**theme.decades("yaxis", low, high))
+    for t in tops:
+        if t > high:
+            _note(fig, f"▲ the bound goes on to 10^{t:+.1f}")
+
+
+def _zeros(fig: go.Figure, x: np.ndarray, natural: np.ndarray) -> None:
+    zero = np.flatnonzero(np.isneginf(natural))
+    if zero.size:
+        _note(fig, f"▼ exactly 0 from {int(x[zero[0]])} on")
+
+
+def _note(fig: go.Figure, text: str) -> None:
+    place = sum(1 for a in fig.layout.annotations if a.name == "note")
+    fig.add_annotation(
+        name="note", x=1, y=0.98 - 0.07 * place, xref="paper", yref="paper", text=text, showarrow=False, xanchor="right", yanchor="top", font={"size": 14}
+    )

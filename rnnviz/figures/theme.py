@@ -1,0 +1,63 @@
+"""The one place with a colour, a font size or an axis in it.
+
+Colours are Okabe and Ito's (2008), told apart by colour-blind eyes; every series also has a dash or a marker of its own.
+They are readable on white and on near-black; text and grid take the page's colours, light or dark.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+BLUE, ORANGE, GREEN, RED, PINK, SKY, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#8A8A8A"
+
+CELLS = {"rnn": RED, "gru": GREEN, "lstm": BLUE}
+GATES = {"i": SKY, "f": GREEN, "g": ORANGE, "o": PINK, "c": BLUE, "h": RED, "z": GREEN, "r": PINK, "n": ORANGE, "a": GREY}
+REACH = ORANGE
+SIGNED = [[0.0, "#E66101"], [0.25, "#FDB863"], [0.5, "#F7F7F7"], [0.75, "#92C5DE"], [1.0, "#0571B0"]]
+"""For values with a sign: orange below zero, blue above, on a fixed range around zero."""
+SHARE = [[0.0, "#F7FBFF"], [0.5, "#6BAED6"], [1.0, "#08306B"]]
+"""For shares from 0 to 1."""
+
+HEIGHT = 436
+"""Of a page's picture, in pixels: half of a 900-pixel screen."""
+
+_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def figure(height: int = HEIGHT) -> go.Figure:
+    """An empty figure with the house's margins, legend and hover."""
+    return go.Figure(
+        layout={
+            "height": height,
+            "margin": {"l": 64, "r": 24, "t": 28, "b": 48},
+            "font": {"size": 15},
+            "hovermode": "x unified",
+            "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": 14}},
+            "uirevision": "keep",
+            "dragmode": False,
+        }
+    )
+
+
+def decades(axis: str, low: float, high: float) -> dict[str, Any]:
+    """An axis whose coordinate is log10 of the value, ticked in powers of ten: no float range limits it."""
+    low, high = math.floor(low), math.ceil(high)
+    step = max(1, math.ceil((high - low) / 7))
+    ticks = list(range(math.ceil(low / step) * step, high + 1, step))
+    text = ["1" if k == 0 else f"10{str(k).translate(_SUPERSCRIPT)}" for k in ticks]
+    return {f"{axis}_range": [low - 0.02 * (high - low), high + 0.02 * (high - low)], f"{axis}_tickvals": ticks, f"{axis}_ticktext": text}
+
+
+def log10(natural: Any) -> np.ndarray:
+    """From natural to decimal logarithms; what is not finite becomes a gap, which the caller marks."""
+    values = np.asarray(natural, dtype=float) / math.log(10)
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def mark(fig: go.Figure, x: float, text: str, color: str, *, row: int | None = None) -> None:
+    """A vertical line with its name at the top."""
+    at: dict[str, Any] = {} if row is None else {"row": row, "col": 1}
+    fig.add_vline(x=x, line={"color": color, "width": 2, "dash": "dot"}, **at)
+    fig.add_annotation(x=x, y=1, yref="y domain", text=text, showarrow=False, xanchor="left", yanchor="top", font={"color": color, "size": 14}, **at)

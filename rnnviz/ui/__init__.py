@@ -1,0 +1,1 @@
+"""The one room with streamlit in it: controls, caches, scenes, links, downloads, and the frame around the pages."""

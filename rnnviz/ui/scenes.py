@@ -1,0 +1,163 @@
+"""The frame that every page has: question, claim or prediction, picture, verdict; and the settings behind it.
+
+The settings of a page are one dict. It comes from the address when the address asks for something, else from the
+controls; it is written back to the address at every run. So a link, the controls and the Back button agree, and a page
+that is left and opened again is as it was.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from rnnviz.scenes import PAGES, SCENES, Scene
+from rnnviz.ui import controls, links
+from rnnviz.ui.controls import CONTROLS
+from rnnviz.verdicts import Verdict
+
+PLOTLY = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d", "autoScale2d"], "responsive": True}
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a page shows now: its settings, its scene, and whether the answer may be seen."""
+
+    page: str
+    scene: Scene
+    settings: links.Settings
+    revealed: bool
+    picture: Any
+    verdict: Any
+
+    def paint(self, figure: Any, verdict: Verdict, alt: str) -> None:
+        """Draw the picture and the verdict; before the answer, neither gives it away."""
+        with self.picture:
+            if self.revealed:
+                st.plotly_chart(figure, key=f"{self.page}_figure", config=PLOTLY, alt=alt)
+            else:
+                st.html('<div class="veil">The picture waits for your answer.</div>')
+        with self.verdict:
+            said = verdict.text if self.revealed else "Choose an answer above."
+            st.html(f'<p class="verdict" role="status">{raised(said)}</p>')
+
+
+def begin(page: str) -> View:
+    """Read the settings, make the address say them, draw question and claim; the picture's place is kept for paint()."""
+    scenes = {scene.name: scene for scene in SCENES[page]}
+    settings = _settings(page)
+    scene = scenes[str(settings["scene"])]
+    with st.container(horizontal=True, vertical_alignment="center", key=f"{page}_head"):
+        st.html(f'<h1 class="question">{escape(PAGES[page].question)}</h1>')
+        _chooser(page, list(scenes.values()), scene)
+    for notice in st.session_state[f"{page}:notices"]:
+        st.warning(notice)
+    revealed = _claim(page, scene, bool(settings["predict"]))
+    return View(page, scene, settings, revealed, st.container(key=f"{page}_picture"), st.container())
+
+
+def raised(text: str) -> str:
+    """Plain text as HTML, 10^x with x raised."""
+    return re.sub(r"10\^([+−]?[\d.]+\d|\d)", r"10<sup>\1</sup>", escape(text))
+
+
+def why(view: View) -> str:
+    """Draw the choice of what lies behind the picture; the word chosen, or "closed"."""
+    with st.container(horizontal=True, vertical_alignment="center", key=f"{view.page}_why_row"):
+        st.html('<h2 class="why">Why?</h2>', width="content")
+        controls.draw(view.page, "why")
+    return str(view.settings["why"])
+
+
+def _settings(page: str) -> links.Settings:
+    state, known = st.session_state, CONTROLS[page]
+    scenes = {scene.name: dict(scene.settings) for scene in SCENES[page]}
+    query = {key: st.query_params.get_all(key) for key in st.query_params}
+    mine = {key: values for key, values in query.items() if key == "v" or key.startswith(f"{page}_")}
+    arrived = state.get("page") != page
+    saved = state.get(f"{page}:settings")
+    if saved is None or (mine != state.get(f"{page}:query") and (mine or not arrived)):
+        settings, state[f"{page}:notices"] = links.read(page, known, scenes, query)
+    else:
+        settings = dict(saved)
+        for control in known:
+            key = f"{page}_{control.name}"
+            if key in state:
+                # What a browser sends is checked again: its limits are the browser's word.
+                settings[control.name], _ = control.nearest(state[key], saved[control.name])
+        if settings != saved:
+            state[f"{page}:notices"] = []
+    _hold(page, settings)
+    state["page"] = page
+    wanted = links.write(page, known, scenes, settings)
+    if {key: [value] for key, value in wanted.items()} != mine:
+        others = {k: v for k, v in query.items() if k != "v" and not k.startswith(tuple(f"{name}_" for name in SCENES))}
+        st.query_params.from_dict({**others, **wanted})
+    state[f"{page}:query"] = {key: [value] for key, value in wanted.items()}
+    return settings
+
+
+def _hold(page: str, settings: links.Settings) -> None:
+    st.session_state[f"{page}:settings"] = settings
+    for control in CONTROLS[page]:
+        value: Any = settings[control.name]
+        if isinstance(control, links.Choice) and value == control.empty:
+            value = None
+        key = f"{page}_{control.name}"
+        if key not in st.session_state or st.session_state[key] != value:
+            st.session_state[key] = value
+
+
+def _go(page: str, name: str) -> None:
+    """Open a scene: its settings, and every other control at its default."""
+    scenes = {scene.name: dict(scene.settings) for scene in SCENES[page]}
+    settings = links.base(CONTROLS[page], scenes, name)
+    settings["predict"] = st.session_state[f"{page}:settings"]["predict"]
+    st.session_state[f"{page}:notices"] = []
+    _hold(page, settings)
+
+
+def _chooser(page: str, scenes: Sequence[Scene], scene: Scene) -> None:
+    place = scenes.index(scene)
+    titles = {s.name: f"{n} of {len(scenes)} · {s.title}" for n, s in enumerate(scenes, 1)}
+    chosen = f"{page}_chooser"
+    st.session_state[chosen] = scene.name
+
+    def step(by: int) -> None:
+        _go(page, scenes[(place + by) % len(scenes)].name)
+
+    st.button("‹", key=f"{page}_previous", help="Previous scene", on_click=step, args=(-1,))
+    st.selectbox(
+        "Scene",
+        list(titles),
+        format_func=titles.__getitem__,
+        key=chosen,
+        label_visibility="collapsed",
+        width=260,
+        on_change=lambda: _go(page, st.session_state[chosen]),
+    )
+    st.button("›", key=f"{page}_next", help="Next scene", on_click=step, args=(1,))
+    controls.draw(page, "predict")
+
+
+def _claim(page: str, scene: Scene, predict: bool) -> bool:
+    """The claim; or, while a prediction is asked for, the question with its answers. True when the answer may be seen."""
+    answers = st.session_state.setdefault("answers", {})
+    given = answers.get((page, scene.name))
+    if not predict:
+        st.html(f'<p class="claim">{escape(scene.claim)}</p>')
+        return True
+    if given is None:
+        with st.container(horizontal=True, vertical_alignment="center", key=f"{page}_prediction"):
+            st.html(f'<p class="claim">{escape(scene.question)}</p>')
+            for n, answer in enumerate(scene.answers):
+                st.button(answer, key=f"{page}_answer_{n}", on_click=answers.__setitem__, args=((page, scene.name), n))
+        return False
+    right = given == scene.right
+    said = f"You said “{scene.answers[given]}”: {'right' if right else f'it is “{scene.answers[scene.right]}”'}. {scene.claim}"
+    with st.container(horizontal=True, vertical_alignment="center", key=f"{page}_revealed"):
+        st.html(f'<p class="claim">{"✓" if right else "✗"} {escape(said)}</p>')
+        st.button("Ask again", key=f"{page}_again", on_click=answers.pop, args=((page, scene.name), None))
+    return True

@@ -1,0 +1,33 @@
+"""What the gradients page says of a push and of the way back."""
+
+import math
+
+import numpy as np
+
+from rnnviz.results import Carried, Push
+from rnnviz.verdicts import Verdict, digits, exponent, power
+
+LATER = (10, 20, 40, 60)
+
+
+def verdict(push: Push, carried: Carried) -> Verdict:
+    """How much of the push is left, how far the gradient reaches, and whether slopes or weights decide it."""
+    ten = math.log(10)
+    steps = len(push.left) - 1
+    n = max((later for later in (*LATER, steps) if later <= min(steps, 40)), default=steps)
+    transport = carried.transport
+    numbers = {f"left_of_push_{k}": float(push.left[k]) for k in LATER if k <= steps}
+    numbers |= {f"derivative_{k}": float(np.exp(push.predicted[k])) for k in LATER if k <= steps}
+    numbers["reach"] = math.inf if transport.reach is None else transport.reach
+    numbers["carried_log10"] = float(carried.total[-1]) / ten
+    numbers["bound_log10"] = float(transport.log_bound[0]) / ten
+    seen = push.left[n] > push.floor
+    left = digits(float(push.left[n])) if seen else power(float(push.predicted[n]) / ten) + " (by the derivative: the difference is below rounding)"
+    first = f"Push the state at step {push.step}: {n} step{'s' if n != 1 else ''} later {left} of it is left."
+    time = len(carried.total) - 1
+    reach = f"Reach {transport.reach} steps" if transport.reach is not None else f"Reach beyond all {time} steps"
+    if carried.slopes is None or carried.weights is None:
+        return Verdict(f"{first} {reach}; the bound allows {exponent(numbers['bound_log10'])} over {time}, the truth is {exponent(float(transport.log_norm[0]) / ten)}.", numbers)
+    numbers["slopes_log10"], numbers["weights_log10"] = float(carried.slopes[-1]) / ten, float(carried.weights[-1]) / ten
+    cause = f"over {time} steps the weights multiply by {exponent(numbers['weights_log10'])}, the slopes by {exponent(numbers['slopes_log10'])}"
+    return Verdict(f"{first} {reach}: {cause}.", numbers)
