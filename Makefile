@@ -21,8 +21,8 @@ LINT = $(PY) ruff check . && $(PY) ruff format --check . && $(PY) mypy
 
 run:
 	@.ci/environment run
-	@port=$$(.venv/bin/python .ci/port.py "$(PORT)") && \
-	exec $(PY) streamlit run app.py --server.port "$$port" $(if $(ADDRESS),--server.address "$(ADDRESS)")
+	@trap 'echo "rnnviz has stopped."; exit 0' INT; port=$$(.venv/bin/python .ci/port.py "$(PORT)") && \
+	$(PY) streamlit run app.py --server.port "$$port" $(if $(ADDRESS),--server.address "$(ADDRESS)")
 
 test:
 	@.ci/environment test
