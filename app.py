@@ -1,16 +1,23 @@
-"""The server: Streamlit over rnnviz/ui/frame.py, with its own lifespan. `streamlit run app.py`."""
+"""The server: Streamlit over rnnviz/ui/frame.py, with its own lifespan and middleware. `streamlit run app.py`."""
 
+import asyncio
 import gc
+import logging
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import streamlit as st
+from starlette.middleware import Middleware
+
+from rnnviz.runs.store import RunStore, StoreError
+from rnnviz.runs.supervisor import Supervisor
+from rnnviz.ui.serving import OwnerCookie, PackedScripts
 
 
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
-    """Torch is loaded once the server answers; no page waits for it before it paints.
+    """Runs have their supervisor as long as the server lives; torch is loaded once the server answers.
 
     What pages draw with is loaded before: two sessions that import it at once would find it half there.
     """
@@ -18,7 +25,16 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     import plotly.graph_objects  # noqa: F401
 
     threading.Thread(target=warm, daemon=True, name="warm-torch").start()
+    try:
+        supervisor = Supervisor(RunStore())
+    except StoreError as error:
+        # Everything but training works without a store, and the learning page says why it does not.
+        logging.getLogger("rnnviz").error("no runs: %s", error)
+        yield
+        return
+    supervisor.start()
     yield
+    await asyncio.to_thread(supervisor.close)
 
 
 def warm() -> None:
@@ -35,4 +51,6 @@ def warm() -> None:
     gc.freeze()
 
 
-app = st.App("rnnviz/ui/frame.py", lifespan=lifespan)
+app = st.App(
+    "rnnviz/ui/frame.py", lifespan=lifespan, middleware=[Middleware(OwnerCookie), Middleware(PackedScripts)]
+)

@@ -9,10 +9,10 @@ from rnnviz.verdicts import jacobians as words
 PAGE = "jacobians"
 
 view = scenes.begin(PAGE)
-controls.row(PAGE, ["gain", "input", "cell"])
 push, carried = caches.jacobians(view.settings)
 verdict = words.verdict(push, carried)
 view.paint(figures.push(push), verdict, alt=verdict.text)
+controls.row(PAGE, ["gain", "input", "cell"])
 
 shown = scenes.why(view)
 if shown == "back":

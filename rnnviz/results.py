@@ -118,6 +118,12 @@ class Push:
     log_simple: Array | None
     floor: float
 
+    @property
+    def gone(self) -> int | None:
+        """The first later step n at which less than 1 % of the push is left, or only rounding; None if at none."""
+        quiet = np.flatnonzero(~(self.left[1:] >= max(HEARD, self.floor)))
+        return int(quiet[0]) + 1 if quiet.size else None
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Carried:
@@ -130,3 +136,330 @@ class Carried:
     total: Array
     slopes: Array | None
     weights: Array | None
+
+
+BASELINE_MSE = 1 / 6
+"""The adding problem's error of always answering 1: Var(u + v) = 1/12 + 1/12 for two values uniform on [0, 1]."""
+HALF_MSE = 1 / 12
+"""The error of knowing one of the two numbers; below it, memory beyond half the sequence is proven."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Progress:
+    """One network's training on the adding problem as a picture shows it.
+
+    step, loss [n]: smoothed. probe_step, reach [m]: inf is beyond the sequence of length steps. listening [m, 3]: dy/dv at the
+    first mark, at the second, and |dy/dv| elsewhere.
+    """
+
+    name: str
+    cell: str
+    length: int
+    step: Array
+    loss: Array
+    probe_step: Array
+    reach: Array
+    listening: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lane:
+    """One network of a recorded race, seen at n training steps, every one of them a snapshot.
+
+    steps [n]: training steps, ascending. loss [n]: the smoothed training loss. escape: the first step at which it is
+    below half of what predicting 1 costs, None if never. reach [n]: of the answer, -1 if beyond T. listening [n, 3] and
+    log_answer [n, time+1] are those of Probe. answers [n, values]: to the race's sequence, its first number taking
+    each of the race's values.
+    """
+
+    steps: Array
+    loss: Array
+    escape: int | None
+    reach: Array
+    listening: Array
+    log_answer: Array
+    answers: Array
+
+    @property
+    def snapshot_steps(self) -> Array:
+        """The steps of log_answer and answers: all of them."""
+        return self.steps
+
+    def at(self, step: int) -> int:
+        """The index of the last look at or before a training step."""
+        return max(0, int(np.searchsorted(self.steps, step, side="right")) - 1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Race:
+    """Networks that learn the same batches, recorded. lanes: cell -> Lane.
+
+    The sequence [time, 2] (value, mark) is the one that was answered; marks: its two marked steps, counted from 1;
+    values [values]: what its first marked number takes in turn.
+    """
+
+    lanes: Mapping[str, Lane]
+    marks: tuple[int, int]
+    values: Array
+    sequence: Array
+
+    @property
+    def T(self) -> int:
+        """Steps of a sequence."""
+        return len(self.sequence)
+
+    @property
+    def truth(self) -> Array:
+        """[values]: the right answers."""
+        return self.values + float(self.sequence[self.marks[1] - 1, 0])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moment:
+    """A race at one training step, for one value of the first number: the RNN beside one other network.
+
+    step is a training step of the race, value an index into its values, second the cell beside the RNN.
+    """
+
+    race: Race
+    second: str
+    step: int
+    value: int
+
+    @property
+    def lanes(self) -> Mapping[str, Lane]:
+        """Upper and lower: cell -> Lane."""
+        return {cell: self.race.lanes[cell] for cell in ("rnn", self.second)}
+
+    @property
+    def steps(self) -> Array:
+        """[T]: the steps of the sequence, from 1."""
+        return np.arange(1, self.race.T + 1)
+
+    @property
+    def lag(self) -> int:
+        """Steps from the first mark to the answer: it is heard when the reach is greater."""
+        return self.race.T - self.race.marks[0]
+
+    @property
+    def truth(self) -> float:
+        """The right answer."""
+        return float(self.race.truth[self.value])
+
+    def reach(self, cell: str) -> float:
+        """The reach of a lane now; inf if beyond T."""
+        lane = self.race.lanes[cell]
+        steps = int(lane.reach[lane.at(self.step)])
+        return math.inf if steps < 0 else steps
+
+    def left(self, cell: str) -> Array:
+        """[T]: the share of the answer's derivative that is left at steps 1..T, relative to the last."""
+        lane = self.race.lanes[cell]
+        curve = lane.log_answer[lane.at(self.step)].astype(float)
+        return np.exp(curve[1:] - curve[-1])
+
+    def answer(self, cell: str) -> float:
+        """What a lane answers now."""
+        lane = self.race.lanes[cell]
+        return float(lane.answers[lane.at(self.step), self.value])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Learned:
+    """A network that was taught to say the next letter of a word.
+
+    letters: the vocabulary in the order first seen. losses [steps+1]: mean cross-entropy in nats a letter, before each
+    step and after the last. uniform: what guessing evenly costs, ln V. floor: the least that a network without memory can
+    reach. weights: name -> array, the read-out W_y [V, hidden], b_y [V] included.
+    """
+
+    word: str
+    letters: tuple[str, ...]
+    losses: Array
+    uniform: float
+    floor: float
+    weights: Mapping[str, Array]
+
+    @property
+    def below_floor(self) -> int | None:
+        """The training steps after which the loss is first below the floor: from there on it remembers; None if never."""
+        below = np.flatnonzero(self.losses < self.floor)
+        return int(below[0]) if below.size else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """A word read letter by letter, T = its length.
+
+    steps: of training behind the network. states [T+1, hidden], row 0 is the initial state. answers [T, V]: the softmax
+    after each letter. parameters: of the cell, with one bias, and as torch counts it, with two. loss, uniform, floor: as
+    in Learned.
+    """
+
+    word: str
+    letters: tuple[str, ...]
+    steps: int
+    states: Array
+    answers: Array
+    loss: float
+    uniform: float
+    floor: float
+    parameters: int
+    parameters_torch: int
+
+    @property
+    def says(self) -> str:
+        """The likeliest letter after each step."""
+        return "".join(self.letters[k] for k in self.answers.argmax(-1))
+
+    @property
+    def twins(self) -> tuple[int, int] | None:
+        """The nearest two steps, counted from 1, that read the same letter and are followed by different ones."""
+        pairs = list(zip(self.word, self.word[1:], strict=False))
+        found = [
+            (s - t, t + 1, s + 1)
+            for t, (letter, following) in enumerate(pairs)
+            for s, (again, other) in enumerate(pairs)
+            if s > t and letter == again and following != other
+        ]
+        return min(found)[1:] if found else None
+
+    def apart(self, first: int, second: int) -> float:
+        """The distance of the states after two steps."""
+        return float(np.linalg.norm(self.states[first] - self.states[second]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spelled:
+    """What a network spells on by itself, each answer read as the next letter.
+
+    text: the first letter, which was given, and n answers. shares [n]: the softmax's share of each answer. right: how many
+    answers are the word's own letters in a row. guesses [n]: the letter before this answer was never read in training.
+    """
+
+    seed: int
+    text: str
+    shares: Array
+    right: int
+    guesses: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HandSet:
+    """One LSTM unit, set by hand, on one adding sequence; its score is from 1,000 others.
+
+    inputs [time, 2] (value, mark), gates "f", "i", "g" -> [time], level [time+1] is c and row 0 its start.
+    answer [time+1]: what the read-out weight*tanh(c) + bias, which fits the last step best, makes of each level; truth
+    [time+1]: the sum of the marked values so far. constant: the error of the best constant on the same sequences.
+    """
+
+    inputs: Array
+    gates: Mapping[str, Array]
+    level: Array
+    answer: Array
+    truth: Array
+    weight: float
+    bias: float
+    score: float
+    constant: float
+
+    @property
+    def marks(self) -> Array:
+        """The marked steps, counted from 1."""
+        return np.flatnonzero(self.inputs[:, 1]) + 1
+
+    @property
+    def first_left(self) -> float:
+        """The share of what the first mark wrote that is there after the last step."""
+        return float(np.prod(self.gates["f"][int(self.marks[0]) :]))
+
+    @property
+    def unmarked(self) -> float:
+        """The share of the last level that unmarked values wrote."""
+        later = np.append(np.cumprod(self.gates["f"][:0:-1])[::-1], 1.0)
+        written = self.gates["i"] * self.gates["g"] * later
+        total = float(written.sum())
+        return float(written[self.inputs[:, 1] == 0].sum()) / total if total > 0 else 0.0
+
+    @property
+    def columns(self) -> dict[str, Array]:
+        """Everything with a step, by name."""
+        series = {"value": self.inputs[:, 0], "mark": self.inputs[:, 1], **self.gates}
+        states = {"c": self.level, "answer": self.answer, "truth": self.truth}
+        return series | {f"{name}_from_step_0": values for name, values in states.items()}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layer:
+    """The gates and states of a cell on one adding sequence: values, name -> [time, hidden], row t-1 is step t.
+
+    keep: the gate whose value is kept of the old state, "f"; or "z", of which 1 - z is.
+    """
+
+    cell: str
+    inputs: Array
+    values: Mapping[str, Array]
+    keep: str
+
+    @property
+    def kept(self) -> Array:
+        """[time, hidden]: the share of a unit's own state that a step keeps."""
+        return self.values["f"] if self.keep == "f" else 1 - self.values["z"]
+
+    @property
+    def marks(self) -> Array:
+        """The marked steps, counted from 1."""
+        return np.flatnonzero(self.inputs[:, 1]) + 1
+
+    @property
+    def columns(self) -> dict[str, Array]:
+        """Everything with a step, by name: f_1, f_2, ... are the units' forget gates."""
+        series = {"value": self.inputs[:, 0], "mark": self.inputs[:, 1]}
+        return series | {f"{k}_{n}": unit for k, values in self.values.items() for n, unit in enumerate(values.T, 1)}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Paths:
+    """Two ways back from the end to the kept state (c of an LSTM, h of a GRU), by lag 0..T, in natural logarithms.
+
+    direct [time+1]: the sum over steps of ln of the kept share, mean over units; least and most are those of single units,
+    and most is the norm of the direct path as a matrix. whole [time+1]: ln ‖dc_T/dc_{T-k}‖, all ways; -inf is exactly 0.
+    reach: of the whole state, None if beyond T.
+    """
+
+    direct: Array
+    least: Array
+    most: Array
+    whole: Array
+    reach: int | None
+
+    @property
+    def columns(self) -> dict[str, Array]:
+        """The curves by lag, by name."""
+        return {"ln_direct_by_lag": self.direct, "ln_whole_by_lag": self.whole}
+
+    @property
+    def half_direct(self) -> float:
+        """Steps after which half is left at the direct path's mean rate; inf where nothing is lost."""
+        return _half_life(self.direct)
+
+    @property
+    def half_whole(self) -> float:
+        """The same of the whole derivative; inf where it grows."""
+        return _half_life(self.whole)
+
+
+def _half_life(log: Array) -> float:
+    lost = float(log[0] - log[-1])
+    return (len(log) - 1) * math.log(2) / lost if lost > 0 else math.inf
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parting:
+    """Two GRUs of the same weights, the reset before and after U_n, on one sequence: ‖h_before - h_after‖ / ‖h_after‖.
+
+    apart [time] and diagonal [time], row t-1 is step t; diagonal: the same with nothing but the diagonal of U_n left.
+    """
+
+    apart: Array
+    diagonal: Array

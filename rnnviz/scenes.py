@@ -1,5 +1,6 @@
 """Every scene as data, with its check: what a lesson shows, what it claims, and the number that a test finds again."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -48,16 +49,95 @@ class Page:
 
 
 PAGES: Mapping[str, Page] = {
-    "home": Page("rnnviz", "Why can one network hear step 12 and the other not?"),
+    "home": Page("rnnviz", "Why can one hear step 12, the other not?"),
     "unrolling": Page("Unrolling", "Same letter in. Same answer out?"),
     "jacobians": Page("Gradients", "What is left of a push, many steps later?"),
     "gates": Page("Gates", "What does a gate let a cell keep?"),
     "adding_problem": Page("Learning", "What happens while the loss lies flat?"),
 }
 
-HOME: tuple[Scene, ...] = ()
+HOME: tuple[Scene, ...] = (
+    Scene(
+        page="home",
+        name="light",
+        title="The light reaches the mark",
+        claim="Under a flat loss the reach grows until it meets the mark.",
+        question="900 training steps, and no loss has moved from 1/6. How far back does the GRU hear now?",
+        answers=("10 steps, as at birth", "about 50 steps", "past the mark, 88 steps back"),
+        right=2,
+        checks=(Check("reach_birth", 10, 1), Check("reach", 97, 3), Check("reach_rnn", 9, 1), Check("loss", 0.165, 0.002)),
+    ),
+)
 
-UNROLLING: tuple[Scene, ...] = ()
+UNROLLING: tuple[Scene, ...] = (
+    Scene(
+        page="unrolling",
+        name="twins",
+        title="The two L's",
+        claim="Same input, another state, another answer: the state is what the network remembers.",
+        question="HELLO is read letter by letter. After each of the two L's, does the network give the same answer?",
+        answers=("yes, the letter is the same", "no: L, then O"),
+        right=1,
+        checks=(Check("apart", 2.014, 0.02), Check("loss", 0.0006, 0.0001), Check("floor", 0.3466, 0.0001)),
+    ),
+    Scene(
+        page="unrolling",
+        name="untrained",
+        title="Before it learned",
+        claim="A network that has learned nothing already has another state at the second L; what it lacks is the answer.",
+        question="The weights are still random. Do the states after the two L's differ already?",
+        answers=("no, memory has to be learned", "yes, the state carries its past from the start"),
+        right=1,
+        checks=(Check("apart", 0.285, 0.005), Check("loss", 1.494, 0.005), Check("uniform", 1.3863, 0.0001)),
+        settings={"net": "untrained"},
+        ghost="twins",
+    ),
+    Scene(
+        page="unrolling",
+        name="one_w",
+        title="One W",
+        claim="The parameters do not grow with the number of steps: each column is the same cell.",
+        question="A network of 4 units reads 5 letters with 36 parameters. How many does it need for 500 letters?",
+        answers=("3,600", "360", "36"),
+        right=2,
+        checks=(Check("parameters", 36, 0), Check("parameters_torch", 40, 0)),
+        settings={"units": 4, "why": "parameters"},
+    ),
+    Scene(
+        page="unrolling",
+        name="one_unit",
+        title="One number is enough",
+        claim="A memory of one single number spells HELLO.",
+        question="How many units does a network need that tells the two L's apart?",
+        answers=("1", "3", "one for each letter, 4"),
+        right=0,
+        checks=(Check("loss", 0.176, 0.01), Check("right", 4, 0), Check("floor", 0.3466, 0.0001)),
+        settings={"units": 1},
+    ),
+    Scene(
+        page="unrolling",
+        name="never_read",
+        title="Never read, never learned",
+        claim="Past its data a network guesses: O was never read, so nothing was learned of what follows it.",
+        question="The network spelled HELLO. What does it say after the O?",
+        answers=("H: it begins again", "nothing more", "anything: each seed goes on differently"),
+        right=2,
+        checks=(Check("right", 4, 0), Check("guess", 0.533, 0.02)),
+        settings={"units": 4, "why": "generate"},
+    ),
+    Scene(
+        page="unrolling",
+        name="loop",
+        title="Read the O as well",
+        claim="With HELLOHELLO the O is read once, and the network goes on spelling HELLO for ever.",
+        question="HELLOHELLO reads the O once. What follows when the network spells on?",
+        answers=("another guess at each seed", "HELLO, again and again"),
+        right=1,
+        checks=(Check("right", 9, 0), Check("loss", 0.0005, 0.0002)),
+        settings={"word": "HELLOHELLO", "units": 4, "why": "generate"},
+        ghost="never_read",
+    ),
+)
 
 JACOBIANS: tuple[Scene, ...] = (
     Scene(
@@ -75,9 +155,130 @@ JACOBIANS: tuple[Scene, ...] = (
     ),
 )
 
-GATES: tuple[Scene, ...] = ()
+GATES: tuple[Scene, ...] = (
+    Scene(
+        page="gates",
+        name="hand",
+        title="Build it by hand",
+        claim="One unit adds the two marked numbers, once it keeps what it has and writes only at the marks.",
+        question="One unit, three dials: keep at 5, shut at −5, open at 10. How near does it come to the sum?",
+        answers=("no nearer than always answering 1", "as near as knowing one number", "far nearer than both"),
+        right=2,
+        checks=(Check("score", 0.0117, 5e-4), Check("reach", math.inf, 0)),
+    ),
+    Scene(
+        page="gates",
+        name="poured",
+        title="Poured away",
+        claim="Keeping 0.73 a step sounds like much: after two steps half is gone, after sixteen 99 %.",
+        question="The unit writes only at the marks, and keeps 0.73 of its level a step. Does it know the first number at the end?",
+        answers=("yes, 0.73 of it", "a tenth of it", "nothing that counts"),
+        right=2,
+        checks=(Check("score", 0.16, 0.002), Check("reach", 16, 0), Check("half_direct", 2.21, 0.01)),
+        settings={"hold": 1.0},
+        ghost="hand",
+    ),
+    Scene(
+        page="gates",
+        name="brims",
+        title="It brims over",
+        claim="Keeping alone does not help: everything flows in, and the two numbers drown in ninety-eight others.",
+        question="The unit keeps 0.993 a step, and its write gate stands half open all the time. How well does it add?",
+        answers=("well: it forgets nothing", "hardly better than always answering 1", "exactly"),
+        right=1,
+        checks=(Check("score", 0.156, 0.002), Check("last_state", 0.939, 0.002), Check("unmarked", 0.979, 0.01)),
+        settings={"shut": 0.0, "open": 0.0},
+        ghost="hand",
+    ),
+    Scene(
+        page="gates",
+        name="exact",
+        title="All but exact",
+        claim="Keep everything, write nothing but the marked: one unit, set by hand, is right to a thousandth.",
+        question="Keep goes to 10 and shut to −10. What becomes of the score, 0.0117?",
+        answers=("a half", "a tenth", "a ten-thousandth"),
+        right=2,
+        checks=(Check("score", 1.4e-6, 0.1e-6),),
+        settings={"hold": 10.0, "shut": -10.0},
+        ghost="hand",
+    ),
+    Scene(
+        page="gates",
+        name="birth",
+        title="At birth",
+        claim="With torch's default weights every gate stands near ½: an untrained LSTM forgets half of itself a step.",
+        question="An LSTM as torch makes it, untrained. How far back does it hear?",
+        answers=("about a dozen steps", "about fifty", "all hundred"),
+        right=0,
+        checks=(Check("kept", 0.5, 0.01), Check("reach", 13, 1), Check("half_direct", 1.0, 0.02)),
+        settings={"show": "lstm", "biases": "torch"},
+    ),
+    Scene(
+        page="gates",
+        name="halves",
+        title="Two half-lives",
+        claim="The carousel is not the whole derivative: most of what comes back travels through the gates.",
+        question="With forget bias 1 the direct path leaves 10⁻¹⁴ of a level after 100 steps. And the whole derivative?",
+        answers=("the same 10⁻¹⁴", "some 10⁻⁶", "even less"),
+        right=1,
+        checks=(
+            Check("direct_log10", -13.6, 0.3),
+            Check("whole_log10", -6.5, 0.8),
+            Check("half_direct", 2.21, 0.03),
+            Check("half_whole", 4.66, 0.5),
+        ),
+        settings={"show": "lstm", "biases": "forget", "why": "half"},
+    ),
+    Scene(
+        page="gates",
+        name="reset",
+        title="Before and after r",
+        claim="Two different functions go by the name GRU: the same weights, and their states part.",
+        question="One set of weights, the reset gate before U_n or after it. How far apart are the last states?",
+        answers=("not at all: it is one function", "some 6 %", "they have nothing in common"),
+        right=1,
+        checks=(Check("apart", 0.0654, 0.01), Check("diagonal", 0.0, 1e-16)),
+        settings={"show": "gru", "hidden": 16, "T": 60, "why": "reset"},
+    ),
+)
 
-ADDING_PROBLEM: tuple[Scene, ...] = ()
+ADDING_PROBLEM: tuple[Scene, ...] = (
+    Scene(
+        page="adding_problem",
+        name="plateau",
+        title="The plateau is not idle",
+        claim="Nothing moves in the loss while the reach grows; when it meets the first mark, the loss falls.",
+        question="After 900 steps no loss has moved from 1/6. Which network will learn first?",
+        answers=("the tanh RNN", "the GRU", "the LSTM", "none of them"),
+        right=1,
+        checks=(Check("reach_rnn", 10, 3), Check("loss_gru", 0.16, 0.02), Check("loss_rnn", 0.167, 0.01)),
+        settings={"step": 900},
+    ),
+    Scene(
+        page="adding_problem",
+        name="minute",
+        title="A minute of your own",
+        claim="A GRU of 32 units learns sequences of 20 steps while you watch: first it listens, then it answers.",
+        question="You train a GRU on 20 steps. Which comes first?",
+        answers=("the loss falls, then the answer listens", "the answer listens, then the loss falls"),
+        right=1,
+        checks=(Check("escape_gru", 530, 120), Check("first_gru", 0.97, 0.1)),
+        settings={"T": 20, "cell": "gru", "hidden": 32, "steps": 1500, "step": 1480},
+    ),
+    Scene(
+        page="adding_problem",
+        name="breath",
+        title="A breath",
+        claim="A ReLU RNN that starts as the identity learns 30 steps in about 150 steps, without a single gate.",
+        question="Can a network without gates learn to add two numbers 30 steps apart?",
+        answers=("no, it needs gates", "yes, in some 150 steps", "only after thousands of steps"),
+        right=1,
+        checks=(Check("escape_rnn", 160, 90),),
+        settings={
+            "T": 30, "cell": "rnn", "hidden": 64, "steps": 400, "activation": "relu", "recurrent": "identity", "step": 380,
+        },
+    ),
+)
 
 SCENES: Mapping[str, tuple[Scene, ...]] = {
     "home": HOME,

@@ -3,15 +3,37 @@
 Every function takes the settings of its page, so that pages, scenes' checks and tests ask the same question.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
-from rnnviz.config import CellConfig, InputConfig
-from rnnviz.results import Carried, Push
+from rnnviz.config import CellConfig, InputConfig, TrainConfig
+from rnnviz.results import Carried, HandSet, Layer, Learned, Moment, Parting, Paths, Progress, Push, Reading, Spelled
 from rnnviz.ui.links import Settings
 
 KEPT = 64
+
+
+def home(settings: Settings) -> Moment:
+    """What the home page shows of the recorded race: no torch, and nothing to wait for."""
+    from rnnviz.recorded import race
+
+    recorded = race()
+    number = round(float(settings["number"]) * (len(recorded.values) - 1))
+    return Moment(recorded, str(settings["second"]), int(settings["step"]), number)
+
+
+def home_code(settings: Settings) -> str:
+    """A program that reads the home page's numbers from the recording."""
+    moment = home(settings)
+    return f"""from rnnviz.recorded import race
+from rnnviz.results import Moment
+
+moment = Moment(race(), second={moment.second!r}, step={moment.step}, value={moment.value})
+for cell, lane in moment.lanes.items():
+    print(cell, lane.loss[lane.at(moment.step)], moment.reach(cell), moment.answer(cell), moment.truth)
+"""
 
 
 def jacobians(settings: Settings) -> tuple[Push, Carried]:
@@ -57,11 +79,210 @@ def jacobians_code(settings: Settings) -> str:
     cell, inputs = gradient_configs(settings)
     step = min(int(settings["step"]), inputs.length - 1)
     return f"""from rnnviz.analysis.push import carried, push
-from rnnviz.config import CellConfig, InputConfig
+from rnnviz.config import CellConfig, InputConfig, TrainConfig
 
 cell = {cell!r}
 inputs = {inputs!r}
 pushed = push(cell, inputs, step={step}, size={10.0 ** int(settings["size"])!r})
 back = carried(cell, inputs)
 print(pushed.left, back.transport.reach)
+"""
+
+
+def train_config(settings: Settings) -> TrainConfig:
+    """What the learning page trains; a control that this cell has no use for is left out."""
+    cell = str(settings["cell"])
+    biases = {"forget_bias": str(settings["forget"]), "input_bias": str(settings["write"])} if cell == "lstm" else {}
+    return TrainConfig(
+        cell=cell,
+        hidden=int(settings["hidden"]),
+        length=int(settings["T"]),
+        steps=int(settings["steps"]),
+        optimizer=str(settings["optimizer"]),
+        learning_rate=float(settings["rate"]),
+        clip=None if settings["clip"] == "off" else float(settings["clip"]),
+        activation=str(settings["activation"]) if cell == "rnn" else "tanh",
+        recurrent=str(settings["recurrent"]),
+        gain=float(settings["gain"]),
+        seed=int(settings["seed"]),
+        **{name: None if word == "default" else float(word) for name, word in biases.items()},
+    )
+
+
+def train_code(config: TrainConfig) -> str:
+    """A program that trains the same network to the same numbers."""
+    return f"""from rnnviz.config import TrainConfig
+from rnnviz.training import train
+
+config = {config!r}
+for record in train(config):
+    if record.probe is not None:
+        print(record.step, record.loss, record.probe.reach, record.probe.listening)
+"""
+
+
+def race() -> list[Progress]:
+    return []
+
+
+def unrolling(settings: Settings) -> tuple[Reading, Push]:
+    """The word read column by column, and what is left of a nudge, of the unrolling page."""
+    cell, word = letters_config(settings)
+    steps = int(settings["net"] == "trained") * _letters_steps()
+    return _read(cell, word, steps, min(int(settings["step"]), len(word) - 1), 10.0 ** int(settings["size"]))
+
+
+def unrolling_learned(settings: Settings) -> Learned:
+    """The training behind the word, also where the picture shows the network before it."""
+    cell, word = letters_config(settings)
+    return _learned(cell, word, _letters_steps())
+
+
+def unrolling_spelled(settings: Settings) -> list[Spelled]:
+    """What this seed and the next ones, trained alike, spell on by themselves: the rest of the word, and then some.
+
+    Eight seeds, or three of a long word, whose training takes longer: a second or three in all.
+    """
+    cell, word = letters_config(settings)
+    start = min(int(settings["start"]), len(word))
+    count = max(9, min(len(word) - start + 5, 28))
+    return [_spelled(replace(cell, seed=cell.seed + n), word, count, start) for n in range(8 if len(word) <= 10 else 3)]
+
+
+def letters_config(settings: Settings) -> tuple[CellConfig, str]:
+    """The cell of the unrolling page, an input for each different letter, and its word."""
+    word = str(settings["word"])
+    return CellConfig(inputs=len(set(word)), hidden=int(settings["units"]), seed=int(settings["seed"])), word
+
+
+def _letters_steps() -> int:
+    from rnnviz.tasks.letters import STEPS
+
+    return STEPS
+
+
+@st.cache_data(max_entries=KEPT, show_spinner=False)
+def _learned(cell: CellConfig, word: str, steps: int) -> Any:
+    from rnnviz.tasks.letters import learn
+
+    return learn(cell, word, steps)
+
+
+@st.cache_data(max_entries=KEPT, show_spinner=False)
+def _read(cell: CellConfig, word: str, steps: int, step: int, size: float) -> Any:
+    from rnnviz.tasks import letters
+
+    learned = _learned(cell, word, steps)
+    return letters.read(cell, learned), letters.nudged(cell, learned, step, size)
+
+
+@st.cache_data(max_entries=KEPT, show_spinner=False)
+def _spelled(cell: CellConfig, word: str, count: int, start: int) -> Any:
+    from rnnviz.tasks.letters import STEPS, spell
+
+    return spell(cell, _learned(cell, word, STEPS), count, start)
+
+
+def unrolling_code(settings: Settings) -> str:
+    """A program that computes the unrolling page's numbers again."""
+    cell, word = letters_config(settings)
+    step = min(int(settings["step"]), len(word) - 1)
+    return f"""from rnnviz.config import CellConfig
+from rnnviz.tasks.letters import learn, nudged, read
+
+cell = {cell!r}
+learned = learn(cell, {word!r}, steps={_letters_steps() if settings["net"] == "trained" else 0})
+reading = read(cell, learned)
+push = nudged(cell, learned, step={step}, size={10.0 ** int(settings["size"])!r})
+print(reading.says, reading.loss, reading.states, push.left)
+"""
+
+
+def gates(settings: Settings) -> tuple[HandSet | Layer, Paths, Parting | None]:
+    """What the gates page shows, its two ways back, and for the GRU how far the other reset ends."""
+    if settings["show"] == "unit":
+        keep, shut, opened = (float(settings[name]) for name in ("hold", "shut", "open"))
+        shown, ways = _hand(keep, shut, opened, int(settings["T"]), int(settings["seed"]))
+        return shown, ways, None
+    shown, ways = _layer(*gates_configs(settings))
+    return shown, ways, parting(settings) if settings["show"] == "gru" else None
+
+
+def parting(settings: Settings) -> Parting:
+    """The GRU of the gates page with its reset before U_n and after, whatever the page shows."""
+    cell, inputs = gates_configs(settings | {"show": "gru", "reset": "before"})
+    apart: Parting = _parting(cell, inputs)
+    return apart
+
+
+def gates_configs(settings: Settings) -> tuple[CellConfig, InputConfig]:
+    """What the gates page computes of a layer; biases that are not set are torch's."""
+    kind, biases = str(settings["show"]), str(settings["biases"])
+    lstm = kind == "lstm"
+    cell = CellConfig(
+        cell=kind,
+        inputs=2,
+        hidden=int(settings["hidden"]),
+        gain=float(settings["gain"]),
+        forget_bias=float(settings["forget"]) if lstm and biases != "torch" else None,
+        input_bias=float(settings["input"]) if lstm and biases == "both" else None,
+        reset="after" if lstm else str(settings["reset"]),
+        seed=int(settings["seed"]),
+    )
+    return cell, InputConfig(kind="adding", length=int(settings["T"]), seed=int(settings["seed"]))
+
+
+def gates_bias(settings: Settings) -> float | None:
+    """The one forget bias of all units, where there is one."""
+    if settings["show"] == "unit":
+        return float(settings["hold"])
+    return gates_configs(settings)[0].forget_bias
+
+
+@st.cache_data(max_entries=KEPT, show_spinner=False)
+def _hand(keep: float, shut: float, opened: float, length: int, seed: int) -> Any:
+    from rnnviz.analysis.gates import hand
+
+    return hand(keep, shut, opened, length, seed)
+
+
+@st.cache_data(max_entries=KEPT, show_spinner=False)
+def _layer(cell: CellConfig, inputs: InputConfig) -> Any:
+    from rnnviz.analysis.gates import layer
+
+    return layer(cell, inputs)
+
+
+@st.cache_data(max_entries=KEPT, show_spinner=False)
+def _parting(cell: CellConfig, inputs: InputConfig) -> Any:
+    from rnnviz.analysis.gates import parting
+
+    return parting(cell, inputs)
+
+
+def gates_code(settings: Settings) -> str:
+    """A program that computes the gates page's numbers again."""
+    if settings["show"] == "unit":
+        given = {"keep": "hold", "shut": "shut", "opened": "open"}
+        dials = ", ".join(f"{name}={float(settings[control])!r}" for name, control in given.items())
+        return f"""from rnnviz.analysis.gates import hand
+
+shown, ways = hand({dials}, length={int(settings["T"])}, seed={int(settings["seed"])})
+print(shown.score, ways.reach)
+"""
+    cell, inputs = gates_configs(settings)
+    code = f"""from rnnviz.analysis.gates import layer
+from rnnviz.config import CellConfig, InputConfig
+
+cell = {cell!r}
+inputs = {inputs!r}
+shown, ways = layer(cell, inputs)
+print(shown.kept.mean(), ways.reach, ways.direct[-1], ways.whole[-1])
+"""
+    if settings["show"] == "lstm":
+        return code
+    before, _ = gates_configs(settings | {"reset": "before"})
+    return code.replace("import layer", "import layer, parting") + f"""
+apart = parting({before!r}, inputs)
+print(apart.apart[-1])
 """

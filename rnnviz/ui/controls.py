@@ -12,8 +12,29 @@ from rnnviz.ui.links import Choice, Control, Flag, Number, Text
 PREDICT = Flag("predict", "Predict first", help="Answer before you see.")
 
 CONTROLS: dict[str, tuple[Control, ...]] = {
-    "home": (PREDICT,),
-    "unrolling": (PREDICT,),
+    "home": (
+        Number("step", "Training step", 900, 0, 3200, 20),
+        Number("number", "First marked number · v at step 12", 0.8, 0.0, 1.0, 0.05),
+        Choice("second", "Second lane", "gru", {"gru": "GRU", "lstm": "LSTM"}),
+        PREDICT,
+    ),
+    "unrolling": (
+        Text("word", "Word · 1 to 24 letters", "HELLO", 1, 24, help="Letters, digits, signs: each different one is a letter."),
+        Number("units", "Memory · units H", 3, 1, 8, 1),
+        Choice("net", "Network", "trained", {"untrained": "untrained", "trained": "trained"}),
+        Number("seed", "Seed", 0, 0, 99, 1),
+        Number("step", "Nudged state · step k", 1, 1, 23, 1, help="Beyond the word: the last state that has a later one."),
+        Number("size", "Size of the nudge · 10 to the power", -1, -6, 0, 1),
+        Number("start", "First letter · its place in the word", 1, 1, 24, 1),
+        Choice(
+            "why",
+            "Why?",
+            "closed",
+            {"loss": "Loss while it learned", "parameters": "Parameters against T", "generate": "Let it spell on"},
+            empty="closed",
+        ),
+        PREDICT,
+    ),
     "jacobians": (
         Number("gain", "Recurrent strength · gain of W", 1.0, 0.0, 4.0, 0.01),
         Number("input", "Input strength · sd of the noise", 0.5, 0.0, 3.0, 0.05),
@@ -28,8 +49,53 @@ CONTROLS: dict[str, tuple[Control, ...]] = {
         Choice("why", "Why?", "closed", {"back": "Seen from the end", "tug": "Slopes against weights"}, empty="closed"),
         PREDICT,
     ),
-    "gates": (PREDICT,),
-    "adding_problem": (PREDICT,),
+    "gates": (
+        Choice("show", "Shown", "unit", {"unit": "One LSTM unit", "lstm": "LSTM", "gru": "GRU"}),
+        Number("hold", "Keep · b_f", 5.0, -2.0, 12.0, 0.1),
+        Number("shut", "Shut when unmarked · b_i", -5.0, -12.0, 4.0, 0.1),
+        Number("open", "Open at the mark · w_i", 10.0, 0.0, 20.0, 0.1),
+        Choice("biases", "Biases", "both", {"both": "forget and input set", "forget": "forget set", "torch": "torch's default"}),
+        Number("forget", "Forget bias · b_f, both of torch's", 1.0, -2.0, 8.0, 0.1),
+        Number("input", "Input bias · b_i", 0.0, -8.0, 4.0, 0.1),
+        Number("hidden", "Units · H", 64, 1, 128, 1),
+        Choice("reset", "Reset gate acts · r", "before", {"before": "before U_n (books)", "after": "after U_n (torch)"}),
+        Number("gain", "Recurrent strength · gain of U", 1.0, 0.0, 4.0, 0.1),
+        Number("T", "Steps · T", 100, 2, 400, 1),
+        Number("seed", "Seed", 0, 0, 99, 1),
+        Choice("order", "Order of units", "number", {"number": "as numbered", "kept": "by what they keep"}),
+        Choice(
+            "why",
+            "Why?",
+            "closed",
+            {"half": "Two half-lives", "full": "How full, how open", "reset": "Reset before and after", "equations": "Equations"},
+            empty="closed",
+        ),
+        PREDICT,
+    ),
+    "adding_problem": (
+        Number("step", "Training step", 900, 0, 4000, 20),
+        Number("T", "Sequence length · T", 20, 4, 200, 1),
+        Choice("cell", "Cell", "gru", {"rnn": "RNN", "gru": "GRU", "lstm": "LSTM"}),
+        Number("hidden", "Units · H", 32, 2, 64, 1),
+        Number("steps", "Training steps", 1500, 100, 4000, 100),
+        Choice("rate", "Learning rate · η", "0.001", {rate: rate for rate in ("0.0001", "0.0003", "0.001", "0.003", "0.01")}),
+        Choice("optimizer", "Optimiser", "adam", {"adam": "Adam", "sgd": "SGD"}),
+        Choice("clip", "Clipping of the gradient norm", "1", {"off": "off", "0.1": "0.1", "1": "1", "10": "10"}),
+        Choice("activation", "Activation of the RNN · φ", "tanh", {"tanh": "tanh", "relu": "ReLU"}),
+        Choice("recurrent", "Recurrent weights at birth", "uniform", {"uniform": "torch's default", "orthogonal": "orthogonal", "identity": "identity"}),
+        Number("gain", "Recurrent strength at birth · gain of W", 1.0, 0.0, 2.0, 0.05),
+        Choice("forget", "Forget bias of the LSTM · b_f", "default", {"default": "torch's default", "0": "0", "1": "1", "3": "3", "5": "5"}),
+        Choice("write", "Input bias of the LSTM · b_i", "default", {"default": "torch's default", "-3": "−3", "0": "0"}),
+        Number("seed", "Seed", 0, 0, 99, 1),
+        Choice(
+            "why",
+            "Why?",
+            "closed",
+            {"steps": "Gradient by step", "gates": "Gates on one sequence", "gradient": "Gradient norm", "answers": "Answers"},
+            empty="closed",
+        ),
+        PREDICT,
+    ),
 }
 
 
@@ -40,8 +106,11 @@ def row(page: str, names: Sequence[str]) -> None:
             draw(page, name)
 
 
-def draw(page: str, name: str) -> None:
-    """Draw one control. Its value is in session_state already: scenes.begin() put it there, within its limits."""
+def draw(page: str, name: str, *, label: bool = True) -> None:
+    """Draw one control. Its value is in session_state already: scenes.begin() put it there, within its limits.
+
+    label=False: a choice whose words need no heading.
+    """
     control = next(c for c in CONTROLS[page] if c.name == name)
     key = f"{page}_{name}"
     match control:
@@ -56,7 +125,7 @@ def draw(page: str, name: str) -> None:
                 key=key,
                 help=control.help,
                 required=control.empty is None,
-                label_visibility="visible" if control.empty is None else "collapsed",
+                label_visibility="visible" if control.empty is None and label else "collapsed",
             )
         case Text():
             st.text_input(control.label, max_chars=control.longest, key=key, help=control.help)

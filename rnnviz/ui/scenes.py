@@ -29,23 +29,23 @@ class View:
     scene: Scene
     settings: links.Settings
     revealed: bool
-    picture: Any
-    verdict: Any
 
     def paint(self, figure: Any, verdict: Verdict, alt: str) -> None:
-        """Draw the picture and the verdict; before the answer, neither gives it away."""
-        with self.picture:
+        """Draw the picture and the verdict, here; before the answer, neither gives it away."""
+        with st.container(key=f"{self.page}_picture"):
             if self.revealed:
                 st.plotly_chart(figure, key=f"{self.page}_figure", config=PLOTLY, alt=alt)
             else:
                 st.html('<div class="veil">The picture waits for your answer.</div>')
-        with self.verdict:
-            said = verdict.text if self.revealed else "Choose an answer above."
-            st.html(f'<p class="verdict" role="status">{raised(said)}</p>')
+        said = verdict.text if self.revealed else "Choose an answer above."
+        st.html(f'<p class="verdict" role="status">{raised(said)}</p>')
 
 
 def begin(page: str) -> View:
-    """Read the settings, make the address say them, draw question and claim; the picture's place is kept for paint()."""
+    """Read the settings, make the address say them, draw question and claim. What follows is drawn from these settings.
+
+    They hold already what the controls will show, so the picture can come before the controls.
+    """
     scenes = {scene.name: scene for scene in SCENES[page]}
     settings = _settings(page)
     scene = scenes[str(settings["scene"])]
@@ -55,7 +55,7 @@ def begin(page: str) -> View:
     for notice in st.session_state[f"{page}:notices"]:
         st.warning(notice)
     revealed = _claim(page, scene, bool(settings["predict"]))
-    return View(page, scene, settings, revealed, st.container(key=f"{page}_picture"), st.container())
+    return View(page, scene, settings, revealed)
 
 
 def raised(text: str) -> str:
@@ -93,7 +93,8 @@ def _settings(page: str) -> links.Settings:
     state["page"] = page
     wanted = links.write(page, known, scenes, settings)
     if {key: [value] for key, value in wanted.items()} != mine:
-        others = {k: v for k, v in query.items() if k != "v" and not k.startswith(tuple(f"{name}_" for name in SCENES))}
+        mixed = ("v", "run") if page != "adding_problem" else ("v",)
+        others = {k: v for k, v in query.items() if k not in mixed and not k.startswith(tuple(f"{name}_" for name in SCENES))}
         st.query_params.from_dict({**others, **wanted})
     state[f"{page}:query"] = {key: [value] for key, value in wanted.items()}
     return settings

@@ -1,0 +1,114 @@
+"""The learning page: loss, reach and listening on one training axis; and what a run shows of its newest probe."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from rnnviz.figures import theme
+from rnnviz.results import BASELINE_MSE, HALF_MSE, Array, Probe, Progress
+
+DASH = {"rnn": "dot", "gru": "solid", "lstm": "dash"}
+
+
+def learning(lanes: Sequence[Progress], cursor: int | None = None) -> go.Figure:
+    """Loss, right under it the reach, under that the listening of the last network; one training axis for all."""
+    fig = make_subplots(rows=3, cols=1, shared_xaxes=True, row_heights=[0.4, 0.35, 0.25], vertical_spacing=0.05)
+    fig.update_layout(theme.figure().layout)
+    for lane in lanes:
+        line = {"color": theme.CELLS[lane.cell], "width": 3, "dash": DASH[lane.cell]}
+        fig.add_scatter(x=lane.step, y=lane.loss, name=lane.name, line=line, mode="lines", row=1, col=1, hovertemplate="%{y:.4f}")
+        reach = np.minimum(lane.reach, lane.length)
+        text = ["beyond T" if math.isinf(r) else f"{r:.0f}" for r in lane.reach]
+        fig.add_scatter(
+            x=lane.probe_step, y=reach, name=lane.name, line=line, mode="lines", text=text, hovertemplate="%{text}", showlegend=False, row=2, col=1
+        )
+    if lanes:
+        needles = lanes[-1]
+        names = ("first number", "second number", "unmarked")
+        for n, (name, color, dash) in enumerate(zip(names, (theme.ORANGE, theme.SKY, theme.GREY), ("solid", "dash", "dot"), strict=True)):
+            values = needles.listening[:, n] if len(needles.listening) else np.zeros(0)
+            fig.add_scatter(
+                x=needles.probe_step, y=values, name=f"{needles.name} hears: {name}", mode="lines",
+                line={"color": color, "width": 3, "dash": dash}, row=3, col=1, hovertemplate="%{y:.3f}",
+            )  # fmt: skip
+    else:
+        fig.add_annotation(text="The first point is on its way.", x=0.5, y=0.5, xref="paper", yref="paper", showarrow=False, font={"size": 18})
+    length = max((lane.length for lane in lanes), default=100)
+    for value, name in ((BASELINE_MSE, "1/6, always answering 1"), (HALF_MSE, "1/12")):
+        fig.add_hline(y=value, line={"color": theme.GREY, "width": 1.5, "dash": "dot"}, row=1, col=1)
+        fig.add_annotation(x=0, y=value, xref="x domain", text=name, showarrow=False, xanchor="left", yanchor="bottom", font={"color": theme.GREY, "size": 13}, row=1, col=1)
+    top = max((float(np.nanmax(lane.loss)) for lane in lanes if np.isfinite(lane.loss).any()), default=0.2)
+    fig.update_yaxes(title="loss", range=[0, min(max(top * 1.05, 0.2), 0.4)], row=1, col=1)
+    fig.update_yaxes(title="reach", range=[0, length * 1.05], row=2, col=1)
+    fig.update_yaxes(title="listening", range=[-0.1, 1.15], tickvals=[0, 1], row=3, col=1)
+    fig.update_xaxes(title="training step", row=3, col=1)
+    fig.update_xaxes(rangemode="tozero")
+    if cursor is not None:
+        fig.add_vline(x=cursor, line={"color": theme.GREY, "width": 2})
+    return fig
+
+
+def gradient(step: Array, grad_norm: Array, threshold: float | None) -> go.Figure:
+    """The global gradient norm before clipping, with the threshold."""
+    fig = theme.figure(320)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log10(np.asarray(grad_norm, dtype=float))
+    finite = logs[np.isfinite(logs)]
+    fig.add_scatter(x=step, y=np.where(np.isfinite(logs), logs, np.nan), mode="lines", name="gradient norm before clipping", line={"color": theme.BLUE, "width": 2})
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (-1.0, 1.0)
+    if threshold is not None:
+        line = math.log10(threshold)
+        low, high = min(low, line), max(high, line)
+        fig.add_hline(y=line, line={"color": theme.RED, "dash": "dash"}, annotation_text=f"clipped above {threshold:g}")
+    fig.update_layout(xaxis_title="training step", yaxis_title="norm", **theme.decades("yaxis", low - 0.2, high + 0.2))
+    return fig
+
+
+def by_step(probe: Probe) -> go.Figure:
+    """‖∂L/∂s_t‖ over the steps of the sequence, and the share of the answer's gradient that is left, in decades."""
+    fig = theme.figure(320)
+    steps = np.arange(len(probe.grad_norm))
+    with np.errstate(divide="ignore"):
+        logs = np.log10(probe.grad_norm)
+    answer = theme.log10(probe.log_answer)
+    fig.add_scatter(x=steps, y=np.where(np.isfinite(logs), logs, np.nan), mode="lines", name="‖∂L/∂s_t‖", line={"color": theme.BLUE, "width": 3})
+    fig.add_scatter(x=steps, y=answer, mode="lines", name="‖∂ŷ/∂s_t‖ relative to the last step", line={"color": theme.GREEN, "width": 3, "dash": "dash"})
+    values = np.concatenate((logs[np.isfinite(logs)], answer[np.isfinite(answer)]))
+    low, high = (float(values.min()), float(values.max())) if values.size else (-1.0, 0.0)
+    gone = int(np.count_nonzero(np.isneginf(logs)))
+    if gone:
+        fig.add_annotation(text=f"▼ exactly 0 at {gone} steps", x=0, y=0.02, xref="paper", yref="paper", showarrow=False, xanchor="left")
+    fig.add_hline(y=-2, line={"color": theme.REACH, "dash": "dot"}, annotation_text="1 % of the last step")
+    fig.update_layout(xaxis_title="step of the sequence", **theme.decades("yaxis", min(low, -2.5), max(high, 0)))
+    return fig
+
+
+def gates(probe: Probe) -> go.Figure:
+    """The gates of one probe sequence, unit by step, on a fixed scale, under its two marks."""
+    names = list(probe.gates)
+    fig = make_subplots(rows=len(names), cols=1, shared_xaxes=True, vertical_spacing=0.06)
+    fig.update_layout(theme.figure(90 + 130 * len(names)).layout)
+    for row, name in enumerate(names, 1):
+        values = np.asarray(probe.gates[name], dtype=float).T
+        signed = name in "hgn"
+        fig.add_heatmap(
+            z=values, x=np.arange(1, values.shape[1] + 1), zmin=-1 if signed else 0, zmax=1, colorscale=theme.SIGNED if signed else theme.SHARE,
+            showscale=row == 1, colorbar={"len": 1 / len(names), "y": 1, "yanchor": "top"}, name=name, hovertemplate=f"step %{{x}}, unit %{{y}}: {name} = %{{z:.3f}}<extra></extra>", row=row, col=1,
+        )  # fmt: skip
+        fig.update_yaxes(title=name, row=row, col=1)
+    for step in np.flatnonzero(probe.inputs[:, 1]) + 1:
+        fig.add_vline(x=int(step), line={"color": theme.ORANGE, "width": 2})
+    fig.update_xaxes(title="step of the sequence; the two marks as lines", row=len(names), col=1)
+    return fig
+
+
+def answers(probe: Probe) -> go.Figure:
+    """Predictions against targets; on the diagonal is right."""
+    fig = theme.figure(380)
+    fig.add_scatter(x=[0, 2], y=[0, 2], mode="lines", name="right", line={"color": theme.GREY, "dash": "dot"})
+    fig.add_scatter(x=probe.targets, y=probe.predictions, mode="markers", name="answers", marker={"color": theme.BLUE, "size": 8})
+    fig.update_layout(xaxis_title="sum of the two numbers", yaxis_title="answer", xaxis_range=[0, 2], yaxis_range=[-0.1, 2.1])
+    return fig

@@ -1,0 +1,126 @@
+"""Runs on a page: start one, watch it, stop it, in words where it is refused. The worker is the server's, not the page's."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from rnnviz.analysis.learning import smoothed, thinned
+from rnnviz.config import TrainConfig
+from rnnviz.results import Progress
+from rnnviz.runs.run import Curve, Refused, Run, UnknownRun
+from rnnviz.runs.store import RunStore, StoreError
+from rnnviz.ui.serving import owner
+
+TICK = 1.0
+NAMES = {"rnn": "RNN", "gru": "GRU", "lstm": "LSTM"}
+NOTICE = "runs:notice"
+
+
+@st.cache_resource(show_spinner=False)
+def store() -> RunStore:
+    """The server's runs; raises StoreError, and is asked again the next time."""
+    return RunStore()
+
+
+def me() -> str:
+    """The owner that this browser is."""
+    return owner(st.context.cookies, str(st.session_state.setdefault("session", id(st.session_state))))
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A run that a page looks at, or the sentence why it cannot."""
+
+    run: Run | None
+    trouble: str = ""
+
+
+def watched(id: str) -> Watched:
+    """The run as it stands, and the word that somebody looks at it."""
+    try:
+        store().watch(id, me())
+        return Watched(_read(id))
+    except (UnknownRun, StoreError) as error:
+        return Watched(None, str(error))
+
+
+@st.cache_data(ttl=0.8 * TICK, max_entries=50, show_spinner=False)
+def _read(id: str) -> Run:
+    """What every viewer of a run sees is read once a tick, not once a viewer."""
+    return store().read(id)
+
+
+def start(config: TrainConfig, name: str) -> None:
+    """Put a run in the queue and make the address its link; a live run of the same settings is joined."""
+    id = _attempt(lambda: store().create((config,), me(), name, join=True))
+    if id is not None:
+        st.query_params["run"] = id
+
+
+def want(id: str, wish: Any) -> None:
+    """Ask for it to run, pause or stop."""
+    _attempt(lambda: store().want(id, wish, me()))
+    _read.clear(id)
+
+
+def own(id: str) -> None:
+    """Go on from its last checkpoint as a run of one's own."""
+    new = _attempt(lambda: store().continue_from(id, me()))
+    if new is not None:
+        st.query_params["run"] = new
+
+
+def leave() -> None:
+    """Go back to the recorded race."""
+    st.query_params.pop("run", None)
+
+
+def notice() -> None:
+    """Say once what was refused."""
+    said = st.session_state.pop(NOTICE, None)
+    if said:
+        st.warning(said)
+
+
+def progress(curve: Curve) -> Progress:
+    """A run's curve as the picture takes it."""
+    whole = Progress(
+        NAMES[curve.config.cell], curve.config.cell, curve.config.length,
+        curve.step, smoothed(curve.loss), curve.probe_step, curve.reach, curve.listening,
+    )  # fmt: skip
+    return thinned(whole)
+
+
+def buttons(id: str, run: Run) -> None:
+    """What can be done with it now; who may not is told so, and offered what they can."""
+    mine = run.owner == me()
+    if run.live:
+        st.button("Stop", key="run_stop", on_click=want, args=(id, "stop"), type="primary")
+        st.button("Pause", key="run_pause", on_click=want, args=(id, "pause"))
+    elif run.state in ("paused", "stopped", "failed") and run.done < run.total:
+        if mine:
+            st.button("Go on", key="run_on", on_click=want, args=(id, "run"), type="primary")
+        else:
+            st.button("Continue as my own from here", key="run_own", on_click=own, args=(id,))
+    if run.live and not mine:
+        st.button("Continue as my own from here", key="run_own", on_click=own, args=(id,))
+    st.button("Back to the recorded race", key="run_leave", on_click=leave)
+
+
+def status(run: Run) -> str:
+    """Where it stands, in a line."""
+    if run.state == "queued":
+        return f"Waiting, number {run.place} in the queue."
+    rate = f", {run.done / run.seconds:,.0f} steps a second" if run.seconds > 0 else ""
+    words = {"running": "Training", "paused": "Paused", "stopped": "Stopped", "finished": "Finished", "failed": "Broken off"}
+    return f"{words[run.state]}: step {run.done:,} of {run.total:,}{rate}. {run.reason}".strip()
+
+
+def _attempt(what: Callable[[], Any]) -> Any:
+    try:
+        return what()
+    except (Refused, UnknownRun, StoreError, ValueError) as error:
+        st.session_state[NOTICE] = str(error)
+        return None
