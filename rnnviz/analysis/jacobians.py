@@ -69,7 +69,8 @@ def transport(jacobians: Any) -> Transport:
     log_norm[:time][(sigma == 0) & lost[:time]] = np.nan
     log_bound = np.zeros(time + 1)
     log_bound[:time] = np.cumsum(factors[::-1])[::-1]
-    return Transport(log_norm, log_bound, _lyapunov(J), lost)
+    # never below the truth by a rounding either
+    return Transport(log_norm, np.fmax(log_bound, log_norm), _lyapunov(J), lost)
 
 
 def _rescaled(matrix: Tensor) -> tuple[Tensor, float]:
