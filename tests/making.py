@@ -1,5 +1,6 @@
-"""Cells with known weights, and sequences to feed them, for the tests."""
+"""Cells with known weights, sequences to feed them, and the fixtures' numbers as tensors."""
 
+import numpy as np
 import torch
 
 from rnnviz.cells import GRU, LSTM, Elman
@@ -33,3 +34,32 @@ def state(kind, batch, hidden, seed=9, dtype=torch.float64):
 def parts(s):
     """A state as a tuple of its parts."""
     return s if isinstance(s, tuple) else (s,)
+
+
+# ---------------------------------------------------------------- the fixtures
+
+
+def tensor(values):
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def close(got, right, tolerance=1e-12):
+    """The tolerance that the fixtures name for float64."""
+    np.testing.assert_allclose(np.asarray(got), np.asarray(right), rtol=0, atol=tolerance)
+
+
+def far(got, right):
+    return float((got - right).abs().max())
+
+
+def module(kind, case, suffix=""):
+    """torch's module with a fixture's weights."""
+    d, H = len(case["weight_ih" + suffix][0]), len(case["weight_hh" + suffix][0])
+    net = getattr(torch.nn, kind)(d, H, dtype=torch.float64)
+    names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+    net.load_state_dict({f"{name}_l0": tensor(case[name + suffix]) for name in names})
+    return net
+
+
+def start(case):
+    return tensor(case["x"])[:, None], tensor([case["h0"]]), tensor([case["c0"]])
