@@ -63,14 +63,20 @@ class Supervisor:
 
     The server starts one, and closes it at its end; one for a database. slots: how many runs at once, by default
     RNNVIZ_RUNS, else the number of cores - 1, at least 1. unwatched: after how many seconds without a viewer a run
-    pauses. poll: seconds between two looks at the store.
+    pauses. poll: seconds between two looks at the store. nice: how far workers stand back behind the pages.
     """
 
     def __init__(
-        self, store: RunStore, *, slots: int | None = None, unwatched: float = 600.0, poll: float = 0.2
+        self,
+        store: RunStore,
+        *,
+        slots: int | None = None,
+        unwatched: float = 600.0,
+        poll: float = 0.2,
+        nice: int = 10,
     ) -> None:
         self.slots = default_slots() if slots is None else slots
-        self._store, self._unwatched, self._poll = store, unwatched, poll
+        self._store, self._unwatched, self._poll, self._nice = store, unwatched, poll, nice
         self._active: dict[str, Worker] = {}
         self._idle: Worker | None = None
         self._warm_at = self._tend_at = 0.0
@@ -129,7 +135,7 @@ class Supervisor:
             if late is not None:
                 late.end(signal.SIGKILL)
                 late.bury()
-            worker, self._idle = self._idle or _spawn(), None
+            worker, self._idle = self._idle or _spawn(self._nice), None
             self._active[claim[0]] = worker
             worker.take(self._store.url, *claim)
             self._warm_at = now + 2.0  # loading torch again shall not slow the first second of this run
@@ -137,7 +143,7 @@ class Supervisor:
             self._idle.bury()
             self._idle, self._warm_at = None, now + 5.0  # one that dies by itself is not started again at full speed
         if self._idle is None and now >= self._warm_at:
-            self._idle = _spawn()
+            self._idle = _spawn(self._nice)
         if now >= self._tend_at:
             self._store.tend(self._unwatched)
             self._tend_at = now + max(self._poll, min(10.0, self._unwatched / 4))
@@ -177,13 +183,13 @@ def default_slots() -> int:
     return max(1, int(asked) if asked.isdigit() else (os.cpu_count() or 1) - 1)
 
 
-def _spawn() -> Worker:
+def _spawn(nice: int) -> Worker:
     # A fresh interpreter, never multiprocessing: that would run the script of a page again in the child. A session of
     # its own: a Ctrl-C in the server's terminal reaches the server, which then ends its workers in order.
     root = str(Path(__file__).parents[2])
     path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
     process = subprocess.Popen(
-        [sys.executable, "-m", "rnnviz.runs.worker"],
+        [sys.executable, "-m", "rnnviz.runs.worker", str(nice)],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         env=os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1"},

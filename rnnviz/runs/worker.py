@@ -1,6 +1,6 @@
 """The process of one run.
 
-    python -m rnnviz.runs.worker
+    python -m rnnviz.runs.worker [nice]
 
 loads torch, waits for one line on its standard input that names a run, trains it, and ends. It also ends when that
 input closes: then its server is gone.
@@ -134,7 +134,7 @@ def _insist(act: Callable[[], T]) -> T:
 
 def main() -> int:
     """Wait for the name of a run on standard input, and train it; nothing to do is no error."""
-    os.nice(10)
+    os.nice(int(sys.argv[1]) if len(sys.argv) > 1 else 10)
     parent = os.getppid()
     import torch
 
