@@ -192,6 +192,16 @@ def test_slopes_are_right_deep_in_saturation(activation, a):
     assert one_unit(activation, a) == pytest.approx(SLOPES[activation](a), rel=1e-13)
 
 
+@pytest.mark.parametrize("activation", ["tanh", "sigmoid"])
+@pytest.mark.parametrize(("dtype", "last"), [(torch.float32, 40.0), (torch.float64, 350.0)])
+def test_beyond_the_range_a_slope_is_0_and_never_nan(activation, dtype, last):
+    """4 exp(-2a) leaves float32 at a = 52 and float64 at a = 373; the sigmoid's exp(-a) at twice that."""
+    slopes = [one_unit(activation, a, dtype) for a in (9.0, last, 400.0, 800.0, 1e4, 1e30)]
+    assert slopes[0] > slopes[1] > 0
+    assert slopes[1] >= slopes[2] >= 0
+    assert slopes[3:] == [0.0] * 3
+
+
 def test_every_slope_of_the_fixture(fixtures):
     """NU-03, checked there with 60 digits."""
     for row in fixtures("numerics")["tanh_slope"]:

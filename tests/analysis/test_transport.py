@@ -74,6 +74,14 @@ def test_of_a_cell_it_is_the_derivative_of_the_last_state_by_every_other(kind):
         assert found.log_norm[k] == pytest.approx(math.log(np.linalg.svd(P.numpy(), compute_uv=False)[0]), abs=1e-11)
 
 
+def test_a_linear_cell_is_a_matrix_power():
+    ours, _ = make("linear", hidden=4, seed=1)
+    found = transport(step_jacobians(ours, unroll(ours, noise(30, 1, 2))))
+    for lag in range(1, 31):
+        power = np.linalg.matrix_power(ours.W_h.numpy(), lag)
+        assert found.log_norm[30 - lag] == pytest.approx(math.log(np.linalg.norm(power, 2)), abs=1e-11)
+
+
 @pytest.mark.parametrize("gain", [0.9, 1.0, 1.1])
 def test_a_linear_orthogonal_cell_has_exactly_its_factor_a_step(gain):
     generator = torch.Generator().manual_seed(0)
