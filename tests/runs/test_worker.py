@@ -276,7 +276,12 @@ def alive(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    return True
+    # an orphan that has ended may wait for long until somebody asks for its exit code
+    status = Path(f"/proc/{pid}/stat")
+    try:
+        return status.read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return not Path("/proc/self/stat").exists()  # gone meanwhile, or a system without /proc
 
 
 ALONE = """
@@ -330,7 +335,7 @@ def test_queue_pause_and_resume(
     eventually(lambda: store.find(first).done)
     assert [store.find(id).place for id in (first, second, third)] == [None, 1, 2]
     store.want(first, "pause", "ann")
-    eventually(lambda: store.find(first).state == "paused", 5.0)
+    eventually(lambda: store.find(first).state == "paused")
     assert 0 < store.find(first).done < 600
     eventually(lambda: store.find(second).done > 0)  # its turn has come
     assert store.find(third).place == 1
@@ -342,7 +347,7 @@ def test_queue_pause_and_resume(
     began = time.monotonic()
     store.want(second, "stop", "bob")
     eventually(lambda: store.find(second).state == "stopped" and not alive(pid))
-    assert time.monotonic() - began < 2.5  # two seconds, and what the machine of a test may be late
+    assert time.monotonic() - began < 3.0  # two seconds, and what the machine of a test may be late
     assert store.find(third).state == "stopped"
 
     eventually(lambda: store.find(first).state == "finished", 60.0)
@@ -359,7 +364,7 @@ def test_killed_disobedient_and_terminated_workers(
 
     eventually(lambda: store.find(id).done > 1)
     os.kill(supervisor.pids()[id], signal.SIGKILL)
-    eventually(lambda: store.find(id).state == "failed", 5.0)
+    eventually(lambda: store.find(id).state == "failed")
     run = store.read(id)
     assert "the process was killed (signal 9)" in run.reason
     assert [curve.step.tolist() for curve in run.curves] == [list(range(curve.done)) for curve in run.curves]
@@ -372,13 +377,13 @@ def test_killed_disobedient_and_terminated_workers(
     began = time.monotonic()
     store.want(other, "stop", "ann")
     eventually(lambda: store.find(other).state == "stopped" and not alive(pid))
-    assert 1.0 < time.monotonic() - began < 2.5
+    assert 1.0 < time.monotonic() - began < 3.0
 
     store.want(other, "run", "ann")
     before = store.find(other).done
     eventually(lambda: store.find(other).done > before)
     os.kill(supervisor.pids()[other], signal.SIGTERM)
-    eventually(lambda: store.find(other).state == "paused", 5.0)
+    eventually(lambda: store.find(other).state == "paused")
     assert Snapshot.from_bytes(store.checkpoints(other)[0]).step == store.find(other).done
 
     eventually(lambda: store.find(id).state == "finished", 60.0)
@@ -408,14 +413,14 @@ def test_worker_outlives_its_server_by_moments_and_the_next_server_goes_on(
         pid = int(next(line for line in server.stdout if line.strip()))
         eventually(lambda: store.find(id).done > 0)
         server.kill()
-    eventually(lambda: not alive(pid), 5.0)
+    eventually(lambda: not alive(pid))
     run = store.find(id)
     assert (run.state, run.reason) == ("paused", worker.SERVER_GONE)
     assert Snapshot.from_bytes(store.checkpoints(id)[0]).step == run.done
 
     left = claimed(store, TINY)[0]  # as if the worker had been killed together with its server
     supervisor = supervise(slots=1)
-    eventually(lambda: store.find(left).state == "paused", 3.0)
+    eventually(lambda: store.find(left).state == "paused")
     assert store.find(left).reason == worker.SERVER_GONE
     store.want(id, "run", "ann")
     eventually(lambda: store.find(id).done > run.done)
