@@ -32,7 +32,7 @@ def integer(name: str, value: object, low: int = 1, high: int | None = None) -> 
     return number
 
 
-def number(name: str, value: object, low: float = -math.inf, *, above: float = -math.inf) -> float:
+def number(name: str, value: object, low: float | int = -math.inf, *, above: float | int = -math.inf) -> float:
     """Return value as a finite float, at least low and strictly greater than above."""
     takes = "a finite number"
     if above > -math.inf:

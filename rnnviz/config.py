@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from rnnviz import arguments
 from rnnviz.arguments import Name, Number, Whole
@@ -16,7 +16,6 @@ INPUT_KINDS = ("noise", "zeros", "sine", "impulse", "adding", "text")
 OPTIMIZERS = ("adam", "sgd")
 CLIP_MODES = ("global", "each", "value")
 
-CellKind = Literal["rnn", "lstm", "gru"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,7 @@
 """Curves of a training: the smoothed loss, the escape from the plateau. Numpy only."""
 
+from typing import Any
+
 import numpy as np
 
 from rnnviz.results import BASELINE_MSE, Array, Progress
@@ -44,7 +46,7 @@ def thinned(progress: Progress, most: int = 600) -> Progress:
     )
 
 
-def at(steps: Array, values: Array, step: int) -> Array:
+def at(steps: Array, values: Array, step: int) -> Any:
     """values at the last of steps that is not after step; the first one if all are."""
     row = max(int(np.searchsorted(steps, step, side="right")) - 1, 0)
     return np.asarray(values)[row]

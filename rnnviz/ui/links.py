@@ -17,10 +17,10 @@ class Number:
 
     name: str
     label: str
-    default: float
-    low: float
-    high: float
-    step: float
+    default: float | int
+    low: float | int
+    high: float | int
+    step: float | int
     help: str | None = None
 
     def nearest(self, given: object, fallback: Value) -> tuple[Value, str | None]:
@@ -36,7 +36,7 @@ class Number:
         value = self.at(float(low + round((number - low) / step) * step))
         return value, None if Decimal(str(value)) == number else f"is between two steps of {self.step:g}"
 
-    def at(self, value: float) -> Value:
+    def at(self, value: float | int) -> Value:
         return int(value) if float(self.step).is_integer() and float(self.low).is_integer() else float(value)
 
 

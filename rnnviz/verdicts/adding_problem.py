@@ -21,7 +21,7 @@ def verdict(lanes: Sequence[Progress], step: int, fault: str | None = None) -> V
         numbers[f"reach_{lane.cell}"] = float(at(lane.probe_step, lane.reach, step))
         numbers[f"first_{lane.cell}"] = float(at(lane.probe_step, lane.listening[:, 0], step))
         left = escape(lane.step, lane.loss)
-        numbers[f"escape_{lane.cell}"] = math.inf if left is None else left
+        numbers[f"escape_{lane.cell}"] = math.inf if left is None else float(left)
     if len(seen) == 1:
         return Verdict(_one(seen[0], step, numbers), numbers)
     told = "; ".join(

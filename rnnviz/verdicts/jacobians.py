@@ -18,12 +18,13 @@ def verdict(push: Push, carried: Carried) -> Verdict:
     transport = carried.transport
     numbers = {f"left_of_push_{k}": float(push.left[k]) for k in LATER if k <= steps}
     numbers |= {f"derivative_{k}": float(np.exp(push.predicted[k])) for k in LATER if k <= steps}
-    numbers["reach"] = math.inf if transport.reach is None else transport.reach
+    numbers["reach"] = math.inf if transport.reach is None else float(transport.reach)
     numbers["carried_log10"] = float(carried.total[-1]) / ten
     numbers["bound_log10"] = float(transport.log_bound[0]) / ten
     seen = push.left[n] > push.floor
-    left = digits(float(push.left[n])) if seen else power(float(push.predicted[n]) / ten) + " (by the derivative: the difference is below rounding)"
-    first = f"Push the state at step {push.step}: {n} step{'s' if n != 1 else ''} later {left} of it is left."
+    left = digits(float(push.left[n])) if seen else power(float(push.predicted[n]) / ten)
+    how = "" if seen else ", by the derivative (the difference is below rounding)"
+    first = f"Push the state at step {push.step}: {n} step{'s' if n != 1 else ''} later {left} of it is left{how}."
     time = len(carried.total) - 1
     reach = f"Reach {transport.reach} steps" if transport.reach is not None else f"Reach beyond all {time} steps"
     if carried.slopes is None or carried.weights is None:

@@ -170,7 +170,13 @@ def new_page(
         context.on("request", lambda asked: look_at(asked.url))
         page.on("websocket", lambda socket: look_at(socket.url))
         page.on("pageerror", lambda error: problems.append(f"uncaught: {error}"))
-        page.on("console", lambda said: problems.append(f"console: {said.text}") if said.type == "error" else None)
+        # Opened by a deep link, Streamlit's page first looks for its server beside the page: that 404 is its own way.
+        page.on(
+            "console",
+            lambda said: problems.append(f"console: {said.text} {said.location['url']}")
+            if said.type == "error" and not said.location["url"].endswith(("/_stcore/health", "/_stcore/host-config"))
+            else None,
+        )
         opened.append((context, page))
         return page
 

@@ -1,0 +1,73 @@
+"""A training run in Chromium: it streams while it trains, survives a refresh, is seen by others, and can be stopped."""
+
+import re
+
+LINK = (
+    "/adding_problem?adding_problem_T=10&adding_problem_hidden=8&adding_problem_steps=4000&adding_problem_cell=rnn"
+    "&adding_problem_why=gates"
+)
+
+
+def step(page):
+    """The step that the verdict speaks of."""
+    found = re.search(r"Step ([\d,]+):", page.locator("p.verdict").inner_text())
+    return int(found[1].replace(",", "")) if found else -1
+
+
+def wait_for_step(page, least):
+    page.wait_for_function(
+        """least => {
+            const said = document.querySelector('p.verdict')?.innerText.match(/Step ([\\d,]+):/);
+            return said && Number(said[1].replaceAll(',', '')) >= least;
+        }""",
+        arg=least,
+        timeout=30_000,
+    )
+
+
+def test_the_recorded_race_is_the_first_picture_and_scrubs(visit):
+    page = visit("/adding_problem")
+    page.wait_for_selector(".js-plotly-plot .main-svg")
+    assert step(page) == 900
+    assert page.locator("p.verdict").inner_text().count("loss") == 3
+
+
+def test_a_run_streams_is_seen_by_others_and_is_stopped_by_its_owner_only(visit, new_page, settled):
+    page = visit(LINK)
+    page.get_by_role("button", name="Train yours").click()
+    page.wait_for_url(re.compile("run="))
+    wait_for_step(page, 20)
+    first = step(page)
+    wait_for_step(page, first + 40)
+    page.wait_for_selector(".st-key-adding_problem_gates .js-plotly-plot")
+
+    page.reload()
+    settled(page)
+    wait_for_step(page, first + 40)
+
+    other = new_page()
+    other.goto(page.url)
+    settled(other)
+    wait_for_step(other, first + 40)
+    other.get_by_role("button", name="Stop").click()
+    other.get_by_text("somebody else's").wait_for()
+    other.close()
+
+    page.get_by_role("button", name="Stop").click()
+    # While somebody else watches, not even its owner stops it; who has gone is not counted for long.
+    refused = page.get_by_text("alone with it")
+    stopped = page.get_by_text("Stopped: step")
+    refused.or_(stopped).first.wait_for()
+    for _ in range(20):
+        if stopped.count():
+            break
+        page.wait_for_timeout(1000)
+        if page.get_by_role("button", name="Stop").count():
+            page.get_by_role("button", name="Stop").click()
+    stopped.first.wait_for(timeout=10_000)
+
+
+def test_a_link_to_a_run_that_is_not_there_says_so(visit):
+    page = visit("/adding_problem?run=nowhere")
+    assert page.get_by_text("There is no such run").count() == 1
+    page.wait_for_selector(".js-plotly-plot .main-svg")

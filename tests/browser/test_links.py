@@ -1,0 +1,45 @@
+"""Links in Chromium: wrong ones, and right ones that are the first thing a server ever sees."""
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("query", "says", "address"),
+    [
+        ("jacobians_T=banana", "jacobians_T=banana is not a number: it takes 2 to 400; now 100.", "/jacobians"),
+        ("jacobians_T=999999", "jacobians_T=999999 is outside 2 to 400; now 400.", "/jacobians?v=1&jacobians_T=400"),
+        ("jacobians_cell=foo", "jacobians_cell=foo is not one of rnn, lstm, gru; now rnn.", "/jacobians"),
+    ],
+)
+def test_a_wrong_link_opens_the_nearest_view_with_a_line_and_its_address(visit, server, query, says, address):
+    page = visit(f"/jacobians?{query}")
+    page.wait_for_url(server.url + address)
+    assert page.get_by_text(says).count() == 1
+    page.wait_for_selector(".js-plotly-plot .main-svg")
+    assert not page.get_by_text("Traceback").count()
+
+
+@pytest.mark.parametrize(
+    ("link", "shows"),
+    [
+        ("/jacobians?jacobians_gain=1.5&jacobians_T=60", "over 60 steps the weights multiply by 10+10.6"),
+        ("/unrolling?unrolling_scene=one_w", "36 parameters"),
+        ("/gates?gates_scene=halves", "whole derivative"),
+        ("/adding_problem?adding_problem_step=0", "Step 0:"),
+        ("/home?home_step=0", "RNN"),
+    ],
+)
+def test_a_link_that_is_the_first_request_of_a_server_opens_its_view(start_server, new_page, settled, link, shows):
+    page = new_page(server=start_server())
+    page.goto(link)
+    settled(page)
+    page.locator("p.verdict", has_text=shows).wait_for(timeout=30_000)
+    assert page.url.endswith(link.split("?")[1])
+
+
+def test_home_paints_before_torch_is_loaded(start_server, new_page, settled, tmp_path):
+    (tmp_path / "torch.py").write_text("import time\ntime.sleep(600)\n")
+    page = new_page(server=start_server(PYTHONPATH=str(tmp_path)))
+    page.goto("/")
+    page.wait_for_selector(".js-plotly-plot .main-svg", timeout=30_000)
+    assert page.locator("p.verdict").inner_text()

@@ -1,0 +1,31 @@
+"""A page run as a script, without a browser."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+HOUSE = Path(__file__).parents[2]
+
+
+def opened(page: str, query: dict[str, str] | None = None) -> AppTest:
+    """The page as its link opens it; nothing failed, and no reader saw a traceback."""
+    at = AppTest.from_file(str(HOUSE / "rnnviz/ui/frame.py"), default_timeout=60)
+    at.switch_page(f"../../pages/{page}.py")
+    for key, value in (query or {}).items():
+        at.query_params[key] = value
+    at.run()
+    assert not at.exception
+    assert not at.error
+    return at
+
+
+def text(at: AppTest) -> str:
+    """All HTML that the page wrote."""
+    return "\n".join(element.proto.body for element in at.get("html"))
+
+
+def drawn(at: AppTest) -> list[Any]:
+    """The specs of the Plotly charts."""
+    return [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]

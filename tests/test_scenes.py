@@ -1,0 +1,75 @@
+"""Every scene stands: its page computes the number that it claims, and its question has an answer."""
+
+import numpy as np
+import pytest
+
+from rnnviz.analysis.learning import smoothed
+from rnnviz.results import Progress
+from rnnviz.scenes import PAGES, SCENES, Check, Scene
+from rnnviz.training import train
+from rnnviz.ui import caches, links, runs
+from rnnviz.ui.controls import CONTROLS
+from rnnviz.verdicts import adding_problem, gates, home, jacobians, unrolling
+
+ALL = [scene for scenes in SCENES.values() for scene in scenes]
+
+
+def numbers(scene):
+    """What the page's verdict says of the scene's settings."""
+    known = {s.name: dict(s.settings) for s in SCENES[scene.page]}
+    settings = links.base(CONTROLS[scene.page], known, scene.name)
+    match scene.page:
+        case "home":
+            return home.verdict(*caches.home(settings)).numbers
+        case "unrolling":
+            return unrolling.verdict(*caches.unrolling(settings)).numbers
+        case "jacobians":
+            return jacobians.verdict(*caches.jacobians(settings)).numbers
+        case "gates":
+            return gates.verdict(caches.gates(settings)).numbers
+        case _:
+            return trained(scene, settings)
+
+
+def trained(scene, settings):
+    """The recorded race, or for a scene that trains, the run that its button starts."""
+    if scene.name == "plateau":
+        return adding_problem.verdict(caches.race(), int(settings["step"])).numbers
+    config = caches.train_config(settings)
+    records = list(train(config))
+    probes = [(r.step, r.probe) for r in records if r.probe is not None]
+    lane = Progress(
+        runs.NAMES[config.cell], config.cell, config.length,
+        np.array([r.step for r in records]), smoothed(np.array([r.loss for r in records])),
+        np.array([step for step, _ in probes]),
+        np.array([np.inf if p.reach is None else p.reach for _, p in probes]),
+        np.array([p.listening for _, p in probes]),
+    )  # fmt: skip
+    return adding_problem.verdict([lane], int(settings["step"])).numbers
+
+
+@pytest.mark.parametrize("scene", ALL, ids=lambda scene: f"{scene.page}-{scene.name}")
+def test_the_number_of_a_scene_is_what_its_page_computes(scene):
+    found = numbers(scene)
+    for check in scene.checks:
+        assert found[check.quantity] == pytest.approx(check.value, abs=check.tolerance), check.quantity
+
+
+@pytest.mark.parametrize("page", SCENES)
+def test_every_page_has_scenes_with_names_of_their_own(page):
+    names = [scene.name for scene in SCENES[page]]
+    assert len(names) >= 2
+    assert len(set(names)) == len(names)
+    assert all(scene.page == page for scene in SCENES[page])
+    assert all(scene.ghost is None or scene.ghost in names for scene in SCENES[page])
+    assert PAGES[page].question.endswith("?")
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [({"answers": ("one",)}, "two to four answers"), ({"right": 2}, "index of the right one"), ({"checks": ()}, "at least one check")],
+)
+def test_a_scene_that_cannot_be_played_is_refused(change, says):
+    fields = {"page": "home", "name": "x", "title": "X", "claim": "c", "question": "q?", "answers": ("a", "b"), "right": 0}
+    with pytest.raises(ValueError, match=says):
+        Scene(**{**fields, "checks": (Check("reach", 1, 0),), **change})
