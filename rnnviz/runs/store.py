@@ -244,11 +244,11 @@ class RunStore:
             return contents.pairs(db, select(runs.c.id, runs.c.wish).where(runs.c.state == "running"))
 
     def recover(self, reason: str) -> None:
-        """Mark what a server that is gone left running as paused; its processes, should one live, can write no more."""
+        """Mark what a server that is gone left running as paused: its processes, should one live, can write no more."""
         with self._connect(write=True) as db:
             for row in db.execute(select(runs).where(runs.c.state == "running")).all():
                 state, why = ("stopped", row.why) if row.wish == "stop" else ("paused", reason)
-                self._set(db, row.id, state=state, reason=why, wish="run", why="", attempt=row.attempt + 1)
+                self._set(db, row.id, state=state, reason=why, wish="run", why="")
 
     def tend(self, unwatched: float) -> None:
         """Pause what nobody has watched for so many seconds, stop what has trained for too long, delete old runs."""

@@ -413,11 +413,12 @@ def test_delete_leaves_nothing(store: RunStore) -> None:
     assert (store.snapshots(other), store.checkpoints(other)) == ((0,), {0: b"x"})
 
 
-def test_same_preset_is_joined_unless_it_is_about_to_end(store: RunStore) -> None:
+def test_same_preset_is_joined_unless_it_is_about_to_end(store: RunStore, clock: Clock) -> None:
     id = store.create((SMALL, dataclasses.replace(SMALL, cell="rnn")), "ann")
     same = (dataclasses.replace(SMALL), dataclasses.replace(SMALL, cell="rnn"))
     assert store.find_live(same) == id
     assert store.create(same, "bob", join=True) == id
+    clock.now += 1
     assert store.create(same, "bob") != id
     assert store.find_live(same) == id
     assert store.find_live((SMALL,)) is None

@@ -437,10 +437,10 @@ def test_idle_worker_is_warm_and_ends_with_the_server(store: RunStore, supervise
     supervisor = supervise(slots=1, nice=10)
     idle = eventually(lambda: supervisor._idle)
     assert supervisor.pids() == {}
-    # it has loaded torch when libtorch stands in its map of memory, and then waits in a read
-    maps = Path(f"/proc/{idle.process.pid}/maps")
-    if maps.exists():
-        eventually(lambda: "libtorch" in maps.read_text())
+    # it loads torch before it has a run: then libtorch stands in its map of memory
+    process = Path(f"/proc/{idle.process.pid}")
+    if process.exists():
+        eventually(lambda: "libtorch" in (process / "maps").read_text())
         assert os.getpriority(os.PRIO_PROCESS, idle.process.pid) >= 10
     id = store.create((LONG,), "ann")
     eventually(lambda: supervisor.pids().get(id) == idle.process.pid)
