@@ -31,7 +31,7 @@ def picture() -> None:
     newest = max(run.done, 1) if run.live else step
     verdict = words.verdict(lanes, newest, next((curve.fault for curve in run.curves if curve.fault), None))
     view.paint(figures.learning(lanes, None if run.live else step), verdict, alt=verdict.text)
-    st.progress(run.done / run.total, text=runs.status(run))
+    runs.bar(run)
     if live and not run.live:
         st.rerun()
 
@@ -48,7 +48,7 @@ def behind(shown: str) -> None:
         figure = figures.gradient(curve.step, curve.grad_norm, curve.config.clip)
     else:
         figure = {"steps": figures.by_step, "gates": figures.gates, "answers": figures.answers}[shown](curve.newest)
-    st.plotly_chart(figure, key=f"{PAGE}_{shown}", config=scenes.PLOTLY)
+    st.plotly_chart(figure, key=f"{PAGE}_why_{shown}", config=scenes.PLOTLY)
 
 
 picture()

@@ -32,20 +32,24 @@ def integer(name: str, value: object, low: int = 1, high: int | None = None) -> 
     return number
 
 
-def number(name: str, value: object, low: float | int = -math.inf, *, above: float | int = -math.inf) -> float:
-    """Return value as a finite float, at least low and strictly greater than above."""
+def number(
+    name: str, value: object, low: float | int = -math.inf, *, above: float | int = -math.inf, high: float | int = math.inf
+) -> float:
+    """Return value as a finite float, at least low, strictly greater than above, at most high."""
     takes = "a finite number"
     if above > -math.inf:
         takes += f" above {above:g}"
     elif low > -math.inf:
         takes += f" of at least {low:g}"
+    if high < math.inf:
+        takes += f", at most {high:g}"
     if isinstance(value, bool | str | bytes) or not hasattr(value, "__float__"):
         raise ValueError(f"{name} is {shown(value)}: it takes {takes}")
     try:
         result = float(value)
     except (TypeError, ValueError, OverflowError, RuntimeError):
         raise ValueError(f"{name} is {shown(value)}: it takes {takes}") from None
-    if not math.isfinite(result) or result < low or result <= above:
+    if not math.isfinite(result) or not low <= result <= high or result <= above:
         raise ValueError(f"{name} is {shown(value)}: it takes {takes}")
     return result
 

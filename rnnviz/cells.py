@@ -246,7 +246,8 @@ class LSTM:
         for row, name, value in ((0, "input_bias", input_bias), (1, "forget_bias", forget_bias)):
             if value is not None:
                 b[row] = arguments.number(name, value)
-        return cls(**{f"{m}_{k}": v[n] for n, k in enumerate("ifgo") for m, v in zip("WUb", (W, U, b), strict=True)})
+        blocks = zip("ifgo", W, U, b, strict=True)
+        return cls(**{f"{m}_{k}": v for k, *row in blocks for m, v in zip("WUb", row, strict=True)})
 
     @classmethod
     def from_torch(cls, module: Any, layer: Whole = 0, reverse: bool = False) -> "LSTM":
@@ -394,7 +395,8 @@ class GRU:
         W[1], b[1] = -W[1], -b[1]
         if recurrent == "uniform":
             U[1] = -U[1]
-        parts = {f"{m}_{k}": v[row] for row, k in enumerate("rzn") for m, v in zip("WUb", (W, U, b), strict=True)}
+        rows = enumerate("rzn")
+        parts: dict[str, Any] = {f"{m}_{k}": v[row] for row, k in rows for m, v in zip("WUb", (W, U, list(b)), strict=True)}
         return cls(**parts, c_n=c_n, reset=reset)
 
     @classmethod
@@ -403,10 +405,11 @@ class GRU:
         W, U, b_ih, b_hh = weights.read(module, nn.GRU, layer, reverse)
         (W_r, W_z, W_n), (U_r, U_z, U_n) = W.chunk(3), U.chunk(3)
         b_r, b_z, _ = (b_ih + b_hh).chunk(3)
-        return cls(
-            **{"W_z": -W_z, "U_z": -U_z, "b_z": -b_z, "W_r": W_r.clone(), "U_r": U_r.clone(), "b_r": b_r.clone()},
-            **{"W_n": W_n.clone(), "U_n": U_n.clone(), "b_n": b_ih.chunk(3)[2].clone(), "c_n": b_hh.chunk(3)[2].clone()},
-        )
+        z = {"W_z": -W_z, "U_z": -U_z, "b_z": -b_z}
+        r = {"W_r": W_r, "U_r": U_r, "b_r": b_r}
+        n = {"W_n": W_n, "U_n": U_n, "b_n": b_ih.chunk(3)[2], "c_n": b_hh.chunk(3)[2]}
+        parts: dict[str, Any] = {name: value.clone() for name, value in (z | r | n).items()}
+        return cls(**parts)
 
     def to_torch(self) -> nn.GRU:
         """An nn.GRU with the same outputs; bias_hh is zero but for c_n. ValueError for reset="before"."""

@@ -42,7 +42,7 @@ def norm(grads: Mapping[str, Tensor]) -> float:
     for name, size in zip(grads, sizes, strict=True):
         if not math.isfinite(size):
             raise FloatingPointError(f"the gradient of {name} is not finite: nothing was clipped")
-    largest = max(sizes)
+    largest: float = max(sizes)
     if largest == 0.0:
         return 0.0
     squares = torch.stack([(g.detach().double() / largest).square().sum() for g in grads.values()])
@@ -52,4 +52,6 @@ def norm(grads: Mapping[str, Tensor]) -> float:
 def _scaled(g: Tensor, limit: float, size: float) -> Tensor:
     if size <= limit:
         return g
+    if math.isinf(size):  # finite entries whose norm is beyond floats: nothing is left of them at this scale
+        raise FloatingPointError("the norm of the gradient is beyond the range of floats: nothing was clipped")
     return (g.double() * (limit / size)).to(g.dtype)

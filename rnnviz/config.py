@@ -105,7 +105,7 @@ class TrainConfig:
         _whole(self, "steps")
         _whole(self, "probe_every")
         arguments.choice("optimizer", self.optimizer, OPTIMIZERS)
-        _number(self, "learning_rate", above=0.0)
+        _number(self, "learning_rate", above=0.0, high=3e38)  # float32, in which it multiplies
         arguments.choice("clip_mode", self.clip_mode, CLIP_MODES)
         if self.clip is not None:
             _number(self, "clip", above=0.0)
@@ -137,5 +137,5 @@ def _whole(config: Any, name: str, low: int = 1, high: int | None = None) -> Non
     object.__setattr__(config, name, arguments.integer(name, getattr(config, name), low, high))
 
 
-def _number(config: Any, name: str, low: float = -math.inf, *, above: float = -math.inf) -> None:
-    object.__setattr__(config, name, arguments.number(name, getattr(config, name), low, above=above))
+def _number(config: Any, name: str, low: float = -math.inf, **limits: float) -> None:
+    object.__setattr__(config, name, arguments.number(name, getattr(config, name), low, **limits))

@@ -5,6 +5,7 @@ import math
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -105,19 +106,19 @@ def train(config: TrainConfig, start: Snapshot | None = None) -> Iterator[Record
             before = flat.clone()
             flat.grad = torch.cat([grads[name].reshape(-1) for name in weights])
             optimizer.step()
-            update = float((flat - before).norm() / before.norm())
-            if not math.isfinite(update):
-                name = next(n for n, w in weights.items() if not bool(torch.isfinite(w).all()))
-                fault = f"the update made {name} not finite: lower the learning rate"
+            broken = [name for name, w in weights.items() if not bool(torch.isfinite(w).all())]
+            if broken:
+                fault = f"the update made {broken[0]} not finite: lower the learning rate"
                 flat.copy_(before)
+            # in double precision: the squares of what is still finite in single need not be
+            update = float((flat - before).double().norm() / before.double().norm())
         if fault is None:
             done = step + 1
         else:
             batches.set_state(resume)
             fault = f"step {step}: {fault}"
         spent += time.perf_counter() - began
-        at = done
-        yield Record(step, loss, size, clipped, update, spent, parts, rho, look, fault, lambda at=at: take(at))
+        yield Record(step, loss, size, clipped, update, spent, parts, rho, look, fault, partial(take, done))
         if fault is not None:
             return
 

@@ -68,10 +68,11 @@ def draw(
 def _orthogonal(hidden: int, dtype: torch.dtype, generator: Any) -> Tensor:
     """Uniform over the orthogonal matrices: Q of a Gaussian matrix, its signs fixed by R (Mezzadri 2007)."""
     Q, R = torch.linalg.qr(torch.empty(hidden, hidden, dtype=dtype).normal_(generator=generator))
-    return Q * torch.where(R.diagonal() < 0, -1.0, 1.0).to(dtype)
+    signed: Tensor = Q * torch.where(R.diagonal() < 0, -1.0, 1.0).to(dtype)
+    return signed
 
 
-def read(module: Any, kind: type, layer: object, reverse: bool) -> Sequence[Tensor]:
+def read(module: Any, kind: type[nn.RNNBase], layer: object, reverse: bool) -> Sequence[Tensor]:
     """W, U, b_ih, b_hh of one layer and direction, detached; what is not covered is refused by name."""
     if not isinstance(module, kind):
         raise ValueError(f"module is a {type(module).__name__}: it takes an nn.{kind.__name__}")

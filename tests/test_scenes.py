@@ -20,7 +20,7 @@ def numbers(scene):
     settings = links.base(CONTROLS[scene.page], known, scene.name)
     match scene.page:
         case "home":
-            return home.verdict(*caches.home(settings)).numbers
+            return home.verdict(caches.home(settings)).numbers
         case "unrolling":
             return unrolling.verdict(*caches.unrolling(settings)).numbers
         case "jacobians":

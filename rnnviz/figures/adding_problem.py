@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -11,44 +12,55 @@ from rnnviz.figures import theme
 from rnnviz.results import BASELINE_MSE, HALF_MSE, Array, Probe, Progress
 
 DASH = {"rnn": "dot", "gru": "solid", "lstm": "dash"}
+NEEDLES = (
+    ("first number", theme.ORANGE, "solid"),
+    ("second number", theme.SKY, "dash"),
+    ("unmarked", theme.GREY, "dot"),
+)
 
 
 def learning(lanes: Sequence[Progress], cursor: int | None = None) -> go.Figure:
-    """Loss, right under it the reach, under that the listening of the last network; one training axis for all."""
-    fig = make_subplots(rows=3, cols=1, shared_xaxes=True, row_heights=[0.4, 0.35, 0.25], vertical_spacing=0.05)
-    fig.update_layout(theme.figure().layout)
+    """Loss, right under it the reach, under that the listening of the last network; one training axis for all.
+
+    Written as one plain dict: a run draws it every second, and plotly's own setters take fifty times as long.
+    """
+    traces: list[dict[str, Any]] = []
+    notes: list[dict[str, Any]] = []
     for lane in lanes:
         line = {"color": theme.CELLS[lane.cell], "width": 3, "dash": DASH[lane.cell]}
-        fig.add_scatter(x=lane.step, y=lane.loss, name=lane.name, line=line, mode="lines", row=1, col=1, hovertemplate="%{y:.4f}")
-        reach = np.minimum(lane.reach, lane.length)
-        text = ["beyond T" if math.isinf(r) else f"{r:.0f}" for r in lane.reach]
-        fig.add_scatter(
-            x=lane.probe_step, y=reach, name=lane.name, line=line, mode="lines", text=text, hovertemplate="%{text}", showlegend=False, row=2, col=1
-        )
-    if lanes:
-        needles = lanes[-1]
-        names = ("first number", "second number", "unmarked")
-        for n, (name, color, dash) in enumerate(zip(names, (theme.ORANGE, theme.SKY, theme.GREY), ("solid", "dash", "dot"), strict=True)):
-            values = needles.listening[:, n] if len(needles.listening) else np.zeros(0)
-            fig.add_scatter(
-                x=needles.probe_step, y=values, name=f"{needles.name} hears: {name}", mode="lines",
-                line={"color": color, "width": 3, "dash": dash}, row=3, col=1, hovertemplate="%{y:.3f}",
-            )  # fmt: skip
-    else:
-        fig.add_annotation(text="The first point is on its way.", x=0.5, y=0.5, xref="paper", yref="paper", showarrow=False, font={"size": 18})
-    length = max((lane.length for lane in lanes), default=100)
+        beyond = ["beyond T" if math.isinf(r) else f"{r:.0f}" for r in lane.reach]
+        traces.append(_curve(lane.step, lane.loss, lane.name, line, "y", hovertemplate="%{y:.4f}"))
+        traces.append(
+            _curve(
+                lane.probe_step, np.minimum(lane.reach, lane.length), lane.name, line, "y2",
+                text=beyond, hovertemplate="%{text}", showlegend=False,
+            )
+        )  # fmt: skip
+    for lane in lanes[-1:]:
+        for n, (name, color, dash) in enumerate(NEEDLES):
+            line = {"color": color, "width": 3, "dash": dash}
+            traces.append(_curve(lane.probe_step, lane.listening[:, n], f"{lane.name} hears: {name}", line, "y3", hovertemplate="%{y:.3f}"))
+    if not lanes:
+        notes.append(theme.note("The first point is on its way."))
+    shapes = []
     for value, name in ((BASELINE_MSE, "1/6, always answering 1"), (HALF_MSE, "1/12")):
-        fig.add_hline(y=value, line={"color": theme.GREY, "width": 1.5, "dash": "dot"}, row=1, col=1)
-        fig.add_annotation(x=0, y=value, xref="x domain", text=name, showarrow=False, xanchor="left", yanchor="bottom", font={"color": theme.GREY, "size": 13}, row=1, col=1)
-    top = max((float(np.nanmax(lane.loss)) for lane in lanes if np.isfinite(lane.loss).any()), default=0.2)
-    fig.update_yaxes(title="loss", range=[0, min(max(top * 1.05, 0.2), 0.4)], row=1, col=1)
-    fig.update_yaxes(title="reach", range=[0, length * 1.05], row=2, col=1)
-    fig.update_yaxes(title="listening", range=[-0.1, 1.15], tickvals=[0, 1], row=3, col=1)
-    fig.update_xaxes(title="training step", row=3, col=1)
-    fig.update_xaxes(rangemode="tozero")
+        shapes.append({"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": value, "y1": value, "line": {"color": theme.GREY, "width": 1.5, "dash": "dot"}})
+        notes.append({"x": 0, "xref": "paper", "y": value, "text": name, "showarrow": False, "xanchor": "left", "yanchor": "bottom", "font": {"color": theme.GREY, "size": 13}})
     if cursor is not None:
-        fig.add_vline(x=cursor, line={"color": theme.GREY, "width": 2})
-    return fig
+        shapes.append({"type": "line", "x0": cursor, "x1": cursor, "yref": "paper", "y0": 0, "y1": 1, "line": {"color": theme.GREY, "width": 2}})
+    length = max((lane.length for lane in lanes), default=100)
+    top = max((float(np.nanmax(lane.loss)) for lane in lanes if np.isfinite(lane.loss).any()), default=0.2)
+    axes = {
+        "xaxis": {"title": {"text": "training step"}, "anchor": "y3", "rangemode": "tozero"},
+        "yaxis": {"title": {"text": "loss"}, "domain": [0.62, 1], "range": [0, min(max(top * 1.05, 0.2), 0.4)]},
+        "yaxis2": {"title": {"text": "reach"}, "domain": [0.27, 0.57], "range": [0, length * 1.05]},
+        "yaxis3": {"title": {"text": "listening"}, "domain": [0, 0.22], "range": [-0.1, 1.15], "tickvals": [0, 1]},
+    }
+    return go.Figure({"data": traces, "layout": {**theme.layout(), **axes, "shapes": shapes, "annotations": notes}})
+
+
+def _curve(x: Array, y: Array, name: str, line: dict[str, Any], axis: str, **more: Any) -> dict[str, Any]:
+    return {"type": "scatter", "mode": "lines", "x": x, "y": y, "name": name, "line": line, "yaxis": axis, **more}
 
 
 def gradient(step: Array, grad_norm: Array, threshold: float | None) -> go.Figure:

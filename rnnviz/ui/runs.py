@@ -1,5 +1,6 @@
 """Runs on a page: start one, watch it, stop it, in words where it is refused. The worker is the server's, not the page's."""
 
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +27,7 @@ def store() -> RunStore:
 
 def me() -> str:
     """The owner that this browser is."""
-    return owner(st.context.cookies, str(st.session_state.setdefault("session", id(st.session_state))))
+    return owner(st.context.cookies, str(st.session_state.setdefault("session", secrets.token_hex())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,11 @@ def buttons(id: str, run: Run) -> None:
     if run.live and not mine:
         st.button("Continue as my own from here", key="run_own", on_click=own, args=(id,))
     st.button("Back to the recorded race", key="run_leave", on_click=leave)
+
+
+def bar(run: Run) -> None:
+    """How far it is, and where it stands in a line."""
+    st.progress(run.done / run.total, text=status(run))
 
 
 def status(run: Run) -> str:

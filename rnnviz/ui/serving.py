@@ -16,7 +16,8 @@ PACKED = (".js", ".css", ".svg", ".json", ".map")
 
 def owner(cookies: Mapping[str, str], session: str) -> str:
     """Whose browser this is: a hash of the cookie, so that no store holds a secret; the session where there is no cookie."""
-    return hashlib.sha256((cookies.get(COOKIE) or session).encode()).hexdigest()
+    cookie = cookies.get(COOKIE)
+    return hashlib.sha256((cookie if isinstance(cookie, str) and cookie else session).encode()).hexdigest()
 
 
 class OwnerCookie:

@@ -39,7 +39,7 @@ def test_a_run_streams_is_seen_by_others_and_is_stopped_by_its_owner_only(visit,
     wait_for_step(page, 20)
     first = step(page)
     wait_for_step(page, first + 40)
-    page.wait_for_selector(".st-key-adding_problem_gates .js-plotly-plot")
+    page.wait_for_selector(".st-key-adding_problem_why_gates .js-plotly-plot")
 
     page.reload()
     settled(page)

@@ -1,6 +1,7 @@
 """A page run as a script, without a browser."""
 
 import json
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,14 @@ def opened(page: str, query: dict[str, str] | None = None) -> AppTest:
 
 
 def text(at: AppTest) -> str:
-    """All HTML that the page wrote."""
-    return "\n".join(element.proto.body for element in at.get("html"))
+    """What the page wrote as HTML, as a reader sees its letters."""
+    return unescape("\n".join(element.proto.body for element in at.get("html")))
+
+
+def address(at: AppTest) -> dict[str, str]:
+    """The query that the page has written, without its version."""
+    values = {key: value if isinstance(value, str) else value[-1] for key, value in at.query_params.items()}
+    return {key: value for key, value in values.items() if key != "v"}
 
 
 def drawn(at: AppTest) -> list[Any]:
