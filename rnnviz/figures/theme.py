@@ -50,6 +50,12 @@ def decades(axis: str, low: float, high: float) -> dict[str, Any]:
     return {f"{axis}_range": [low - 0.02 * (high - low), high + 0.02 * (high - low)], f"{axis}_tickvals": ticks, f"{axis}_ticktext": text}
 
 
+def faded(color: str, share: float) -> str:
+    """A colour of this file with the page shining through."""
+    red, green, blue = (int(color[k : k + 2], 16) for k in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{share})"
+
+
 def log10(natural: Any) -> np.ndarray:
     """From natural to decimal logarithms; what is not finite becomes a gap, which the caller marks."""
     values = np.asarray(natural, dtype=float) / math.log(10)
