@@ -250,13 +250,14 @@ class Moment:
         """The reach of a lane now; inf if beyond T."""
         lane = self.race.lanes[cell]
         steps = int(lane.reach[lane.at(self.step)])
-        return math.inf if steps < 0 else steps
+        return math.inf if steps < 0 else float(steps)
 
     def left(self, cell: str) -> Array:
         """[T]: the share of the answer's derivative that is left at steps 1..T, relative to the last."""
         lane = self.race.lanes[cell]
         curve = lane.log_answer[lane.at(self.step)].astype(float)
-        return np.exp(curve[1:] - curve[-1])
+        left: Array = np.exp(curve[1:] - curve[-1])
+        return left
 
     def answer(self, cell: str) -> float:
         """What a lane answers now."""

@@ -1,0 +1,120 @@
+"""The recording that ships: small, plain, true to the program that made it, and readable without torch."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks import record_race
+from rnnviz.analysis.learning import escape
+from rnnviz.recorded import FILE, race
+from rnnviz.results import BASELINE_MSE, Moment, reach
+from rnnviz.training import train
+
+HOUSE = Path(__file__).parents[1]
+CELLS = ("rnn", "gru", "lstm")
+
+
+def test_it_is_small_and_holds_plain_arrays():
+    assert FILE.stat().st_size <= 300_000
+    assert [file.name for file in FILE.parent.iterdir() if file.suffix not in (".py", "")] == [FILE.name]
+    with np.load(FILE, allow_pickle=False) as stored:
+        assert all(stored[name].dtype.kind in "fi" for name in stored.files)
+
+
+def test_it_is_read_without_torch_or_streamlit():
+    code = """
+import sys
+from rnnviz.recorded import race
+race()
+sys.exit(bool({"torch", "streamlit", "plotly"} & set(sys.modules)))
+"""
+    assert subprocess.run([sys.executable, "-c", code], cwd=HOUSE).returncode == 0
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_a_lane_has_a_row_for_every_look(cell):
+    recorded, lane = race(), race().lanes[cell]
+    n = len(lane.steps)
+    assert (np.diff(lane.steps) > 0).all()
+    assert lane.snapshot_steps is lane.steps
+    assert lane.loss.shape == lane.reach.shape == (n,)
+    assert lane.listening.shape == (n, 3)
+    assert lane.log_answer.shape == (n, recorded.T + 1)
+    assert lane.answers.shape == (n, len(recorded.values)) == (n, 21)
+    assert np.isfinite(lane.loss).all()
+    assert np.isfinite(lane.answers).all()
+    assert lane.at(0) == 0
+    assert lane.at(int(lane.steps[3]) + 1) == 3
+    assert lane.at(10**6) == n - 1
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_the_reach_is_that_of_the_stored_curve(cell):
+    lane = race().lanes[cell]
+    for curve, stored in zip(lane.log_answer, lane.reach, strict=True):
+        found = reach(curve.astype(float))
+        assert stored == (-1 if found is None else found)
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_the_escape_is_where_the_stored_loss_has_fallen(cell):
+    lane = race().lanes[cell]
+    seen = escape(lane.steps, lane.loss)
+    if lane.escape is None:
+        assert seen is None
+    else:
+        assert 0 <= seen - lane.escape < lane.steps[1]
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_its_first_look_is_what_the_package_computes(cell):
+    """The rest is training from there; other machines round otherwise, and after 1,000 steps that shows."""
+    lane, record = race().lanes[cell], next(train(record_race.recipe(cell)))
+    assert lane.loss[0] == pytest.approx(record.loss, rel=1e-4)
+    np.testing.assert_allclose(lane.listening[0], record.probe.listening, atol=1e-4)
+    np.testing.assert_allclose(lane.log_answer[0], record.probe.log_answer, rtol=1e-2, atol=1e-2)
+    np.testing.assert_allclose(lane.answers[0], record_race.answers(cell, record.probe.weights), atol=1e-4)
+
+
+def test_the_sequence_is_marked_twice_and_the_truth_is_the_sum():
+    recorded = race()
+    first, second = recorded.marks
+    assert (np.flatnonzero(recorded.sequence[:, 1]) + 1).tolist() == [first, second] == [12, 71]
+    np.testing.assert_allclose(recorded.truth, recorded.values + recorded.sequence[second - 1, 0])
+    assert recorded.values.tolist() == pytest.approx(np.linspace(0, 1, 21).tolist())
+    with pytest.raises(ValueError, match="read-only"):
+        recorded.values[0] = 1
+
+
+def test_gates_learned_and_the_tanh_rnn_did_not():
+    lanes = race().lanes
+    assert lanes["gru"].escape < lanes["lstm"].escape
+    assert lanes["rnn"].escape is None
+    assert lanes["rnn"].loss[-1] == pytest.approx(BASELINE_MSE, abs=0.01)
+
+
+@pytest.mark.parametrize("cell", ["gru", "lstm"])
+def test_the_reach_met_the_mark_before_the_loss_fell(cell):
+    lane = race().lanes[cell]
+    lag = race().T - race().marks[0]
+    heard = lane.steps[(lane.reach > lag) | (lane.reach < 0)]
+    assert heard[0] < lane.escape
+    before = (lane.steps >= 100) & (lane.steps <= heard[0])
+    assert np.abs(lane.loss[before] - BASELINE_MSE).max() < 0.02
+
+
+def test_a_moment_reads_the_recording_at_its_step():
+    recorded = race()
+    moment = Moment(recorded, "gru", 915, 16)
+    lane, k = recorded.lanes["gru"], recorded.lanes["gru"].at(915)
+    assert lane.steps[k] == 900
+    assert list(moment.lanes) == ["rnn", "gru"]
+    assert moment.lag == 88
+    assert moment.answer("gru") == lane.answers[k, 16]
+    assert moment.truth == pytest.approx(recorded.values[16] + 0.45)
+    assert moment.left("gru")[-1] == 1
+    assert len(moment.left("gru")) == len(moment.steps) == 100
+    assert moment.reach("gru") == lane.reach[k]
