@@ -1,5 +1,48 @@
-"""Home."""
+"""Home: two networks read the same number at step 12; the light reaches it in one of them. It needs no torch."""
 
-from rnnviz.ui import scenes
+import streamlit as st
 
-scenes
+from rnnviz.figures import home as figures
+from rnnviz.scenes import PAGES
+from rnnviz.ui import caches, controls, downloads, scenes
+from rnnviz.verdicts import home as words
+
+PAGE = "home"
+DOORS = [name for name in PAGES if name != PAGE]
+
+view = scenes.begin(PAGE)
+moment = caches.home(view.settings)
+rnn, lane = moment.lanes.values()
+verdict = words.verdict(moment)
+view.paint(figures.lanes(moment), verdict, alt=verdict.text)
+controls.row(PAGE, ["step", "number", "second"])
+
+with st.container(key=f"{PAGE}_doors"):
+    for column, door in zip(st.columns(len(DOORS)), DOORS, strict=True):
+        with column:
+            label = f"**{PAGES[door].title}** · {PAGES[door].question}"
+            st.page_link(f"../../pages/{door}.py", label=label, width="stretch")
+st.caption(
+    "A cell is lit while at least 1 % of ∂answer/∂state is left there, the median of 64 sequences. A real training, "
+    "recorded: 64 units, 100 steps, Adam, learning rate 0.001, gradient norm clipped at 1, seed 0. "
+    "The loss is an exponential average."
+)
+
+downloads.keep(
+    view,
+    caches.home_code(view.settings),
+    {
+        "training_step": rnn.steps,
+        "loss_rnn": rnn.loss,
+        "reach_rnn": rnn.reach,
+        f"loss_{moment.second}": lane.loss,
+        f"reach_{moment.second}": lane.reach,
+        "step": moment.steps,
+        "share_left_rnn": moment.left("rnn"),
+        f"share_left_{moment.second}": moment.left(moment.second),
+        "first_number": moment.race.values,
+        "truth": moment.race.truth,
+        "answer_rnn": rnn.answers[rnn.at(moment.step)],
+        f"answer_{moment.second}": lane.answers[lane.at(moment.step)],
+    },
+)

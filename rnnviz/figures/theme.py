@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from rnnviz.results import HEARD
+
 BLUE, ORANGE, GREEN, RED, PINK, SKY, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#8A8A8A"
 
 CELLS = {"rnn": RED, "gru": GREEN, "lstm": BLUE}
@@ -19,6 +21,9 @@ SIGNED = [[0.0, "#E66101"], [0.25, "#FDB863"], [0.5, "#F7F7F7"], [0.75, "#92C5DE
 """For values with a sign: orange below zero, blue above, on a fixed range around zero."""
 SHARE = [[0.0, "#F7FBFF"], [0.5, "#6BAED6"], [1.0, "#08306B"]]
 """For shares from 0 to 1."""
+
+UNLIT = "rgba(138, 138, 138, 0.35)"
+"""A cell of which nothing is heard, on white and on near-black."""
 
 HEIGHT = 436
 """Of a page's picture, in pixels: half of a 900-pixel screen."""
@@ -60,6 +65,17 @@ def log10(natural: Any) -> np.ndarray:
     """From natural to decimal logarithms; what is not finite becomes a gap, which the caller marks."""
     values = np.asarray(natural, dtype=float) / math.log(10)
     return np.where(np.isfinite(values), values, np.nan)
+
+
+def lights(share: Any) -> list[str]:
+    """A colour for each share of a gradient: unlit below 1 %, then brighter with each decade up to all of it."""
+    with np.errstate(divide="ignore"):
+        decades_left = np.log10(np.asarray(share, dtype=float))
+    alpha = 0.75 + 0.125 * np.clip(decades_left - math.log10(HEARD), 0, 2)
+    return [
+        faded(REACH, round(float(a), 3)) if left >= math.log10(HEARD) else UNLIT
+        for left, a in zip(decades_left, alpha, strict=True)
+    ]
 
 
 def mark(fig: go.Figure, x: float, text: str, color: str, *, row: int | None = None) -> None:

@@ -22,7 +22,8 @@ p.verdict { font-size: 1.5rem; line-height: 1.35; margin: .1rem 0 .3rem; }
 h2.why { font-size: 1.35rem; padding: .4rem 0 0; margin: 0; }
 .veil { height: 436px; display: grid; place-items: center; border: 2px dashed currentColor; border-radius: 8px; opacity: .6; font-size: 1.25rem; }
 .stSlider label p, .stButtonGroup label p, .stTextInput label p { font-size: 1.05rem; }
-.st-key-home_doors a { border: 1px solid currentColor; border-radius: 8px; min-height: 3.5rem; padding: .5rem .9rem; }
+.st-key-home_doors .stPageLink { border: 1px solid currentColor; border-radius: 8px; }
+.st-key-home_doors a { min-height: 3.5rem; padding: .5rem .9rem; }
 .st-key-home_doors a * { white-space: normal; overflow: visible; }
 @media (max-width: 640px) {
   .stMainBlockContainer { padding: 3.8rem 1rem 3rem; }

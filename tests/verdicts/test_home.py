@@ -1,0 +1,51 @@
+"""The home page's sentences: value, cause and contrast at every stage of a training."""
+
+import math
+
+import pytest
+
+from rnnviz.recorded import race
+from rnnviz.results import Moment
+from rnnviz.verdicts import home
+
+
+@pytest.mark.parametrize("second", ["gru", "lstm"])
+@pytest.mark.parametrize("step", range(0, 3201, 100))
+def test_every_stage_says_both_answers_and_the_truth_in_two_lines(second, step):
+    moment = Moment(race(), second, step, 16)
+    said = home.verdict(moment)
+    answer, answer_rnn = (f"{moment.answer(cell):.2f}".replace("-", "−") for cell in (second, "rnn"))
+    assert said.text.startswith(f"{second.upper()} answers {answer}, RNN {answer_rnn}, truth 1.25")
+    assert len(said.text) <= 180  # two lines of the first screen, three at 1024 pixels
+    assert "nan" not in said.text
+    assert "inf" not in said.text
+
+
+def test_at_birth_neither_hears_the_mark():
+    assert "the mark, 88 back, is not heard." in home.verdict(Moment(race(), "gru", 0, 16)).text
+    assert "Yet" not in home.verdict(Moment(race(), "gru", 20, 16)).text  # the loss is still falling to 1/6
+
+
+def test_under_a_flat_loss_the_reach_has_met_the_mark():
+    said = home.verdict(Moment(race(), "gru", 900, 16))
+    assert "always saying 1 costs 0.167" in said.text
+    assert "it has met the mark, 88 back" in said.text
+    assert "was 10, and the mark is 88 back" in home.verdict(Moment(race(), "gru", 500, 16)).text
+    assert said.numbers["reach"] > 88
+    assert said.numbers["escape_rnn"] == math.inf
+
+
+def test_after_the_escape_one_answer_moves_and_the_other_does_not():
+    said = home.verdict(Moment(race(), "gru", 3000, 16))
+    assert said.numbers["moves"] == pytest.approx(1, abs=0.1)
+    assert said.numbers["moves_rnn"] == pytest.approx(0, abs=0.02)
+    assert said.numbers["reach"] == math.inf
+    assert "the GRU hears all 100 steps" in said.text
+    assert said.text.endswith("and moves by less than 10⁻⁶.")
+    assert f"the RNN hears {said.numbers['reach_rnn']:.0f}" in said.text
+
+
+def test_the_answer_follows_the_number():
+    low, high = (home.verdict(Moment(race(), "gru", 3000, value)).numbers for value in (0, 20))
+    assert high["answer"] - low["answer"] == pytest.approx(low["moves"])
+    assert high["truth"] - low["truth"] == pytest.approx(1)
