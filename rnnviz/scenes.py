@@ -10,8 +10,8 @@ class Check:
     """A number that the page computes: verdict.numbers[quantity] of the scene's settings is value, within tolerance."""
 
     quantity: str
-    value: float
-    tolerance: float
+    value: float | int
+    tolerance: float | int
 
 
 @dataclass(frozen=True, slots=True)
