@@ -18,19 +18,26 @@ VECTORS = 32
 
 
 def push(cell: CellConfig, inputs: InputConfig, step: int, size: float) -> Push:
-    """Push the state after `step` by size*v and watch: ‖s'_t - s_t‖/size beside ‖J_t ... J_{step+1} v‖, v a random unit vector.
-
-    step is 0..time-1; size is positive. ValueError names what does not fit. Source: the nudge is the definition of the derivative.
-    """
-    arguments.integer("step", step, 0, inputs.length - 1)
-    arguments.number("size", size, above=0.0)
+    """Push the state of a seeded cell that reads a seeded sequence: nudge() of what the two configs describe."""
     network = build(cell)
-    x = sequence(inputs, cell.inputs)
-    trace = unroll(network, x)
+    return nudge(network, unroll(network, sequence(inputs, cell.inputs)), step, size, cell.seed)
+
+
+def nudge(network: Cell, trace: Trace, step: int, size: float, seed: int = 0) -> Push:
+    """Push the state after `step` by size*v and watch ‖s'_t - s_t‖/size beside ‖J_t ... J_{step+1} v‖, v a unit vector.
+
+    trace: one sequence that the cell read from its first step on, no gate held. step is 0..time-1; size is positive;
+    seed draws v. ValueError names what does not fit. Source: the nudge is the definition of the derivative.
+    """
+    x = trace.inputs
+    if x.shape[1] != 1 or trace.valid is not None or trace.masks:
+        raise ValueError(f"trace has {x.shape[1]} sequences, lengths or clamps: a nudge takes one sequence read freely")
+    arguments.integer("step", step, 0, x.shape[0] - 1)
+    arguments.number("size", size, above=0.0)
     states = torch.cat([trace[name] for name in network.state_names], -1)[step:, 0]  # [later+1, state]
-    v = _unit(states.shape[1], 1, cell.seed)[:, 0]
+    v = _unit(states.shape[1], 1, seed)[:, 0]
     start = states[0] + size * v
-    moved = start.unsqueeze(0).split(cell.hidden, -1)
+    moved = start.unsqueeze(0).split(network.hidden, -1)
     again = unroll(network, x[step:], moved if len(moved) > 1 else moved[0])
     pushed = torch.cat([again[name] for name in network.state_names], -1)[:, 0]
     left = torch.linalg.vector_norm(pushed - states, dim=-1) / size
@@ -90,10 +97,12 @@ def _simple_bound(network: Cell, steps: int) -> np.ndarray | None:
         return None
     gamma = 0.25 if network.activation == "sigmoid" else 1.0
     factor = gamma * float(torch.linalg.matrix_norm(network.W_h, 2))
-    return np.arange(steps + 1) * (math.log(factor) if factor > 0 else -math.inf)
+    # written so that a factor of zero is 1 after no step: 0 times infinity is nothing
+    return np.concatenate(([0.0], np.arange(1, steps + 1) * (math.log(factor) if factor > 0 else -math.inf)))
 
 
 def _unit(state: int, vectors: int, seed: int) -> Tensor:
     u = torch.empty(state, vectors, dtype=torch.float64)
     u.normal_(generator=torch.Generator().manual_seed(seed + 1))
-    return u / torch.linalg.vector_norm(u, dim=0)
+    lengths: Tensor = torch.linalg.vector_norm(u, dim=0)
+    return u / lengths

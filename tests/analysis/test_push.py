@@ -1,0 +1,102 @@
+"""A nudge of the state, against the slow definition of what is left of it, and the two pages' ways to ask for one."""
+
+import numpy as np
+import pytest
+import torch
+
+from rnnviz.analysis.push import nudge, push
+from rnnviz.cells import build
+from rnnviz.config import CellConfig, InputConfig
+from rnnviz.inputs import sequence
+from rnnviz.results import Push
+from rnnviz.trace import Clamp, unroll
+from tests import reference
+from tests.making import KINDS, make, noise
+
+STEPS, STEP = 12, 3
+
+
+def direction(width, seed):
+    """The unit vector that a nudge draws."""
+    v = torch.empty(width, 1, dtype=torch.float64)
+    v.normal_(generator=torch.Generator().manual_seed(seed + 1))
+    return (v / v.norm())[:, 0].numpy()
+
+
+def slowly(kind, weights, x, size, seed):
+    """‖s'_t - s_t‖/size, two sequences run step by step by the slow cell."""
+    p = {name: value.numpy() for name, value in weights.items()}
+    s = np.zeros(len(weights["U_i"]) * 2 if kind == "lstm" else len(weights["W_h" if "W_h" in weights else "U_z"]))
+    for t in range(STEP):
+        s, _ = reference.step(kind, p, x[t, 0].numpy(), s)
+    pushed = s + size * direction(len(s), seed)
+    left = [np.linalg.norm(pushed - s) / size]
+    for t in range(STEP, STEPS):
+        s, _ = reference.step(kind, p, x[t, 0].numpy(), s)
+        pushed, _ = reference.step(kind, p, x[t, 0].numpy(), pushed)
+        left.append(np.linalg.norm(pushed - s) / size)
+    return np.array(left)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_left_is_the_difference_of_two_runs(kind):
+    cell, weights = make(kind)
+    x = noise(STEPS, 1, 2)
+    found = nudge(cell, unroll(cell, x), STEP, 0.1, seed=4)
+    # the difference of two states of size 1 loses 16 - 1 digits to rounding: 1e-12 of what was pushed by 0.1
+    assert found.left == pytest.approx(slowly(kind, weights, x, 0.1, 4), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_derivative_is_the_limit_of_small_nudges(kind):
+    cell, _ = make(kind, scale=0.5)
+    trace = unroll(cell, noise(STEPS, 1, 2))
+    small = nudge(cell, trace, STEP, 1e-6)
+    seen = small.left > 1e-6
+    # the next term of Taylor's series is of the order of the nudge
+    assert np.exp(small.predicted)[seen] == pytest.approx(small.left[seen], rel=1e-4)
+    # no push keeps more than the norm, no norm is above its bound; a part in 1e12 is rounding
+    assert (small.predicted <= small.log_norm + 1e-12).all()
+    assert (small.log_norm <= small.log_bound + 1e-12).all()
+
+
+@pytest.mark.parametrize("cell", ["rnn", "lstm", "gru"])
+def test_a_push_of_two_configs_is_a_nudge_of_what_they_describe(cell):
+    config, inputs = CellConfig(cell=cell, inputs=4, hidden=5, seed=3), InputConfig(length=STEPS, seed=3)
+    network = build(config)
+    parts = nudge(network, unroll(network, sequence(inputs, 4)), STEP, 1e-3, 3)
+    whole = push(config, inputs, STEP, 1e-3)
+    for name in ("left", "predicted", "log_norm", "log_bound"):
+        assert getattr(whole, name).tolist() == getattr(parts, name).tolist()
+    assert whole.floor == parts.floor
+
+
+def test_the_first_step_with_less_than_one_percent_left_is_marked():
+    def of(left, floor=0.0):
+        flat = np.zeros(len(left))
+        return Push(1, 0.1, np.array(left), flat, flat, flat, None, floor).gone
+
+    assert of([1.0, 0.5, 0.009, 0.02]) == 2
+    assert of([1.0, 0.5, 0.011]) is None
+    assert of([1.0, 0.5, 0.02], floor=0.1) == 2  # what rounding alone could be is not heard
+    assert of([1.0]) is None
+
+
+@pytest.mark.parametrize(
+    ("step", "size", "says"), [(-1, 0.1, "step is -1"), (STEPS, 0.1, f"from 0 to {STEPS - 1}"), (1, 0.0, "size is 0.0")]
+)
+def test_a_push_that_cannot_be_is_refused(step, size, says):
+    cell, _ = make("tanh")
+    with pytest.raises(ValueError, match=says):
+        nudge(cell, unroll(cell, noise(STEPS, 1, 2)), step, size)
+
+
+def test_a_trace_that_would_not_run_the_same_again_is_refused():
+    cell, _ = make("lstm")
+    for trace in (
+        unroll(cell, noise(STEPS, 2, 2)),
+        unroll(cell, noise(STEPS, 1, 2), lengths=torch.tensor([5])),
+        unroll(cell, noise(STEPS, 1, 2), clamps=[Clamp("f", 1.0)]),
+    ):
+        with pytest.raises(ValueError, match="one sequence read freely"):
+            nudge(cell, trace, STEP, 0.1)
