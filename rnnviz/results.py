@@ -270,8 +270,8 @@ class Learned:
     """A network that was taught to say the next letter of a word.
 
     letters: the vocabulary in the order first seen. losses [steps+1]: mean cross-entropy in nats a letter, before each
-    step and after the last. uniform: what guessing evenly costs, ln V. floor: the least that a network without memory can
-    reach. weights: name -> array, the read-out W_y [V, hidden], b_y [V] included.
+    step and after the last. uniform: what guessing evenly costs, ln V. floor: the least that a network without memory
+    can reach. weights: name -> array, the read-out W_y [V, hidden], b_y [V] included.
     """
 
     word: str
@@ -283,9 +283,10 @@ class Learned:
 
     @property
     def below_floor(self) -> int | None:
-        """The training steps after which the loss is first below the floor: from there on it remembers; None if never."""
-        below = np.flatnonzero(self.losses < self.floor)
-        return int(below[0]) if below.size else None
+        """The training step from which the loss stays below the floor, which takes a memory; None if there is none."""
+        above = np.flatnonzero(~(self.losses < self.floor))
+        first = int(above[-1]) + 1 if above.size else 0
+        return first if first < len(self.losses) else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -293,8 +294,8 @@ class Reading:
     """A word read letter by letter, T = its length.
 
     steps: of training behind the network. states [T+1, hidden], row 0 is the initial state. answers [T, V]: the softmax
-    after each letter. parameters: of the cell, with one bias, and as torch counts it, with two. loss, uniform, floor: as
-    in Learned.
+    after each letter. parameters: of the cell, with one bias, and as torch counts it, with two. loss, uniform, floor:
+    as in Learned.
     """
 
     word: str
@@ -334,8 +335,9 @@ class Reading:
 class Spelled:
     """What a network spells on by itself, each answer read as the next letter.
 
-    text: the first letter, which was given, and n answers. shares [n]: the softmax's share of each answer. right: how many
-    answers are the word's own letters in a row. guesses [n]: the letter before this answer was never read in training.
+    text: the first letter, which was given, and n answers. shares [n]: the softmax's share of each answer. right: how
+    many answers are the word's own letters in a row. guesses [n]: the letter before this answer was never read in
+    training.
     """
 
     seed: int
