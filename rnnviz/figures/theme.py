@@ -19,11 +19,16 @@ GATES = {"i": SKY, "f": GREEN, "g": ORANGE, "o": PINK, "c": BLUE, "h": RED, "z":
 REACH = ORANGE
 SIGNED = [[0.0, "#E66101"], [0.25, "#FDB863"], [0.5, "#F7F7F7"], [0.75, "#92C5DE"], [1.0, "#0571B0"]]
 """For values with a sign: orange below zero, blue above, on a fixed range around zero."""
+INK, PAPER = "#1B1F24", "#FFFFFF"
+"""What is written on a coloured square, whatever the page's colours are."""
 SHARE = [[0.0, "#F7FBFF"], [0.5, "#6BAED6"], [1.0, "#08306B"]]
 """For shares from 0 to 1."""
 
 UNLIT = "rgba(138, 138, 138, 0.35)"
 """A cell of which nothing is heard, on white and on near-black."""
+
+CLEAR = "rgba(0, 0, 0, 0)"
+"""The inside of what is only an outline."""
 
 HEIGHT = 436
 """Of a page's picture, in pixels: half of a 900-pixel screen."""
@@ -53,6 +58,16 @@ def decades(axis: str, low: float, high: float) -> dict[str, Any]:
     ticks = list(range(math.ceil(low / step) * step, high + 1, step))
     text = ["1" if k == 0 else f"10{str(k).translate(_SUPERSCRIPT)}" for k in ticks]
     return {f"{axis}_range": [low - 0.02 * (high - low), high + 0.02 * (high - low)], f"{axis}_tickvals": ticks, f"{axis}_ticktext": text}
+
+
+def on_signed(value: float) -> str:
+    """The colour of a number on its square of SIGNED: of the two, the one with more contrast."""
+    return PAPER if value > 0.88 else INK
+
+
+def ten(exponent: int) -> str:
+    """Ten to a whole power, raised."""
+    return f"10{str(exponent).translate(_SUPERSCRIPT)}"
 
 
 def faded(color: str, share: float) -> str:

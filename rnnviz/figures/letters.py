@@ -1,0 +1,171 @@
+"""Behind the unrolled word: the loss while it learned, parameters against steps, what it spells; and small labels."""
+
+import math
+import unicodedata
+from collections.abc import Sequence
+from html import escape
+
+import numpy as np
+import plotly.graph_objects as go
+
+from rnnviz.figures import theme
+from rnnviz.results import Learned, Reading, Spelled
+from rnnviz.verdicts import digits
+
+
+def loss(learned: Learned, steps: int) -> go.Figure:
+    """The loss while it learned, on a log scale, with what guessing evenly costs and what no memory can beat."""
+    fig = theme.figure()
+    known = learned.losses[np.isfinite(learned.losses) & (learned.losses > 0)]
+    if not known.size:
+        _note(fig, "Nothing to draw: there is nothing to learn.")
+        return fig
+    step = np.arange(len(learned.losses))
+    y = theme.log10(np.log(np.where(learned.losses > 0, learned.losses, np.nan)))
+    fig.add_scatter(
+        x=step,
+        y=y,
+        mode="lines",
+        name="loss",
+        line={"color": theme.BLUE, "width": 3},
+        text=[digits(float(v)) for v in learned.losses],
+        hovertemplate="%{text} nats a letter",
+    )
+    for value, name, dash in (
+        (learned.uniform, "guessing evenly, ln V", "dot"),
+        (learned.floor, "no memory can do better", "dash"),
+    ):
+        if value > 0:
+            fig.add_hline(
+                y=math.log10(value),
+                line={"color": theme.GREY, "width": 2, "dash": dash},
+                annotation_text=f"{name}: {digits(value)}",
+                annotation_position="top right",
+            )
+        else:
+            _note(fig, f"{name}: 0, below the picture")
+    if learned.below_floor is not None:
+        theme.mark(fig, learned.below_floor, f" remembers from step {learned.below_floor} on", theme.REACH)
+    at = min(steps, len(y) - 1)
+    fig.add_scatter(
+        x=[at],
+        y=[y[at]],
+        mode="markers",
+        marker={"color": theme.RED, "size": 12},
+        name="the network in the picture",
+        text=[digits(float(learned.losses[at]))],
+        hovertemplate="%{text}",
+    )
+    values = [math.log10(v) for v in (*known, learned.uniform, learned.floor) if v > 0]
+    fig.update_layout(**theme.decades("yaxis", min(values), max(values) + 0.2))
+    fig.update_layout(xaxis_title="training step", yaxis_title="loss, nats a letter")
+    return fig
+
+
+def parameters(result: Reading) -> go.Figure:
+    """Parameters against the number of steps: flat, where a weight set for each step would grow with T."""
+    fig = theme.figure()
+    T = np.array([5, 50, 500])
+    own = result.parameters
+    lines = (
+        ("a W of its own for each step", own * T, theme.GREY, "dot", "top left"),
+        ("torch, which keeps two biases", result.parameters_torch + 0 * T, theme.ORANGE, "dash", "top center"),
+        ("one W, used at each step", own + 0 * T, theme.BLUE, "solid", "bottom center"),
+    )
+    for name, count, color, dash, place in lines:
+        fig.add_scatter(
+            x=np.log10(T),
+            y=np.log10(count),
+            mode="lines+markers+text",
+            name=name,
+            line={"color": color, "width": 3, "dash": dash},
+            text=[f"{n:,}" for n in count],
+            textposition=place,
+            marker={"size": 9},
+            hovertemplate="%{text}",
+        )
+    fig.update_layout(**theme.decades("yaxis", math.log10(own) - 0.3, math.log10(own * T[-1])))
+    fig.update_layout(
+        xaxis_title="steps T",
+        yaxis_title="parameters",
+        hovermode="closest",
+        xaxis={"tickvals": np.log10(T), "ticktext": [str(n) for n in T], "range": [math.log10(3.5), math.log10(800)]},
+    )
+    return fig
+
+
+def generate(several: Sequence[Spelled]) -> go.Figure:
+    """A row a seed: what it spells on by itself; "?" where it answers a letter that it never read in training."""
+    fig = theme.figure(height=60 + 44 * len(several))
+    count = len(several[0].shares)
+    z = np.array([s.shares for s in several])
+    text = [[shown(c) + ("?" if g else "") for c, g in zip(s.text[1:], s.guesses, strict=True)] for s in several]
+    rows = [f"seed {s.seed}: {shown(s.text[0])} →" for s in several]
+    fig.add_heatmap(
+        x=np.arange(1, count + 1),
+        y=np.arange(len(rows)),
+        z=z,
+        zmin=0,
+        zmax=1,
+        colorscale=theme.SHARE,
+        text=text,
+        texttemplate="%{text}",
+        textfont={"size": 16},
+        xgap=4,
+        ygap=4,
+        showscale=False,
+        hovertemplate="%{text}: %{z:.3f} of the softmax<extra></extra>",
+    )
+    fig.update_layout(
+        margin={"l": 110, "r": 8, "t": 8, "b": 48},
+        yaxis={"tickvals": np.arange(len(rows)), "ticktext": rows, "range": [len(rows) - 0.5, -0.5], "showgrid": False},
+        xaxis={"title": "answers, each read next; darker is surer", "dtick": 1, "showgrid": False},
+        hovermode="closest",
+    )
+    return fig
+
+
+def _note(fig: go.Figure, text: str) -> None:
+    fig.add_annotation(
+        x=1,
+        y=0.98,
+        xref="paper",
+        yref="paper",
+        text=text,
+        showarrow=False,
+        xanchor="right",
+        yanchor="top",
+        font={"size": 14},
+    )
+
+
+def shown(letter: str) -> str:
+    """A letter as a label shows it: a space as a mark, an accent on a ring, and never as markup."""
+    if letter == " ":
+        return "␣"
+    if unicodedata.category(letter).startswith("M"):
+        return f"◌{letter}"
+    # a right-to-left letter keeps its place among the words around it
+    return f"\u2068{letter}\u2069" if unicodedata.bidirectional(letter) in ("R", "AL") else escape(letter, quote=False)
+
+
+def signed(value: float, short: bool) -> str:
+    """+0.99 or −0.99; in narrow columns one digit, +.9."""
+    text = f"{value:+.1f}" if short else f"{value:+.2f}"
+    if short:
+        text = "0" if text[1:] == "0.0" else text[:-2] if text.endswith(".0") else text.replace("0.", ".")
+    return text.replace("-", "−")
+
+
+def share(value: float, short: bool) -> str:
+    """9.2 %; what is too small for a percentage as a power of ten."""
+    if value == 0:
+        return "0"
+    exponent = math.floor(math.log10(value))
+    if exponent < -4:
+        return theme.ten(exponent)
+    percent = 100 * value
+    if percent >= 99.95:
+        return f"{percent:.0f} %"
+    narrow = (short and percent < 10) or percent < 0.1
+    return f"{percent:#.{1 if narrow else 2 if short else 3}g}".rstrip(".") + " %"

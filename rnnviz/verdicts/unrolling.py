@@ -1,0 +1,148 @@
+"""What the unrolling page says of a word that was read, of its nudge, and of what lies behind the picture."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from rnnviz.results import Learned, Push, Reading, Spelled
+from rnnviz.verdicts import Verdict, digits
+
+
+def verdict(reading: Reading, push: Push) -> Verdict:
+    """Whether memory tells equal letters apart, and what the loss would be without it."""
+    numbers = {
+        "loss": reading.loss,
+        "uniform": reading.uniform,
+        "floor": reading.floor,
+        "parameters": float(reading.parameters),
+        "parameters_torch": float(reading.parameters_torch),
+        "guess": float(reading.answers[-1].max()),
+        "gone": math.inf if push.gone is None else float(push.gone),
+        "left_at_end": float(push.left[-1]),
+        "right": float(_right(reading)),
+    }
+    if reading.twins is not None:
+        numbers["apart"] = reading.apart(*reading.twins)
+    return Verdict(_text(reading), numbers)
+
+
+def _text(reading: Reading) -> str:
+    word, cost, even = reading.word, nats(reading.loss), digits(reading.uniform)
+    if len(word) == 1:
+        nothing = "there is nothing to predict and nothing to learn"
+        return f"One letter makes no pair: after {named(word)} {nothing}. Type a second letter."
+    if len(reading.letters) == 1:
+        return (
+            f"Only {named(word[0])} ever comes, so there is nothing to tell apart: the loss is 0 before any learning."
+        )
+    if reading.twins is None:
+        alike = len(set(word[:-1])) == len(word) - 1
+        why = "No letter is read twice" if alike else "Each letter is always followed by the same one"
+        if not reading.steps:
+            return f"{why}, so one glance tells the next. Untrained it costs {cost} a letter; guessing evenly {even}."
+        need = "so this word needs no memory: without one the loss can go to 0"
+        return f"{why}, {need}; here {cost}, where guessing evenly costs {even}."
+    first, second = reading.twins
+    says, right = (reading.says[first - 1], reading.says[second - 1]), (word[first], word[second])
+    steps = f"Steps {first} and {second} read the same {named(word[first - 1])}"
+    apart = digits(reading.apart(first, second))
+    both = f"{named(says[0])} both times" if says[0] == says[1] else f"{named(says[0])}, then {named(says[1])}"
+    if not reading.steps:
+        already = f"Untrained, their states are already {apart} apart, and the net says {both}"
+        return f"{steps}. {already}. Loss {cost}; guessing evenly costs {even}."
+    floor = f"Without memory the loss cannot go below {digits(reading.floor)}; here {cost}."
+    if says == right:
+        return f"{steps}. Their states differ by {apart}, so the net says {both}. {floor}"
+    wanted = f"{named(right[0])}, then {named(right[1])} is right"
+    return f"{steps}. Their states differ by {apart}, and the net says {both} where {wanted}. {floor}"
+
+
+def described(reading: Reading, push: Push) -> str:
+    """The picture for who cannot see it: what is read and said, the ends and extremes of what is left of the nudge."""
+    word, kind = reading.word, "a trained" if reading.steps else "an untrained"
+    lines = [f"{len(word)} letters read by {kind} network of {reading.states.shape[1]} units, the same W at each step."]
+    for t, (letter, said) in enumerate(zip(word, reading.says, strict=True), 1):
+        share = float(reading.answers[t - 1].max())
+        after = f", right is {named(word[t])}" if t < len(word) and word[t] != said else ""
+        lines.append(
+            f"Step {t} reads {named(letter)} and answers {named(said)} with {digits(100 * share)} percent{after}."
+        )
+    later = push.left[1:]
+    if later.size:
+        first, most, last = (digits(float(v)) for v in (later[0], later.max(), later[-1]))
+        lines.append(
+            f"Of a nudge of {digits(push.size)} after step {push.step}, {first} is left a step later, at most {most} "
+            f"({int(np.argmax(later)) + 1} later), {last} at the end; {reach(push)}."
+        )
+    return " ".join(lines)
+
+
+def reach(push: Push) -> str:
+    """How far the nudge is heard."""
+    if push.gone is None:
+        return "it is still heard at the end"
+    return f"less than 1 % is left {push.gone} step{'s' if push.gone != 1 else ''} later"
+
+
+def loss(learned: Learned) -> str:
+    """When the loss went below what no memory can beat."""
+    if len(learned.losses) == 1:
+        return "One letter makes no pair: there is no loss to lower."
+    last, first = nats(float(learned.losses[-1])), nats(float(learned.losses[0]))
+    way = f"From {first} to {last} in {len(learned.losses) - 1} steps"
+    if learned.floor == 0:
+        return f"{way}. No memory is needed for this word: the floor is 0."
+    if learned.below_floor is None:
+        return f"{way}: it does not stay below {digits(learned.floor)}, so nothing proves a memory."
+    return (
+        f"Guessing evenly costs {digits(learned.uniform)}, no memory can beat {digits(learned.floor)}. "
+        f"From training step {learned.below_floor} on the net is below that: it remembers. It ends at {last}."
+    )
+
+
+def parameters(reading: Reading) -> str:
+    """The cell's parameters do not grow with the number of steps."""
+    d, H, n = len(reading.letters), reading.states.shape[1], reading.parameters
+    return (
+        f"{n} parameters at T = 5 and at T = 500: W_x {H}×{d}, W_h {H}×{H} and b {H} are used again at each step. "
+        f"torch counts {reading.parameters_torch}: it keeps two biases, of which only the sum matters."
+    )
+
+
+def spelled(several: Sequence[Spelled], word: str, start: int) -> Verdict:
+    """How many seeds spell the word to its end, and in how many ways they go on."""
+    wanted = len(word) - start
+    complete = sum(s.right >= wanted for s in several)
+    ways = len({s.text[wanted + 1 :] for s in several})
+    numbers = {"complete": float(complete), "ways": float(ways), "right": float(several[0].right)}
+    last = word[-1]
+    if len(set(word)) == 1:
+        return Verdict(f"There is no other letter than {named(last)}.", numbers)
+    ends = (
+        f"{complete} of {len(several)} seeds spell the word to its end and"
+        if wanted
+        else f"From {named(last)} the {len(several)} seeds"
+    )
+    on = f"{ends} go on in {ways} {'different ways' if ways > 1 else 'way, all the same'}"
+    read = named(last) + (
+        " was read in training, so what follows it was learned"
+        if last in word[:-1]
+        else " was never read in training, so what follows it is a guess"
+    )
+    return Verdict(f"{on}: {read}.", numbers)
+
+
+def nats(loss: float) -> str:
+    """A loss as people compare it: 0.0006 rather than a power of ten, while four decimals show it."""
+    return f"{loss:.4f}" if 5e-5 <= loss < 1e-3 else digits(loss)
+
+
+def named(letter: str) -> str:
+    """A letter in a sentence: a space by name, and a right-to-left one kept in its place."""
+    return "space" if letter == " " else f"\u2068{letter}\u2069" if ord(letter) > 0x24F else letter
+
+
+def _right(reading: Reading) -> int:
+    """How many of the word's pairs are answered rightly."""
+    return sum(a == b for a, b in zip(reading.says, reading.word[1:], strict=False))

@@ -1,0 +1,124 @@
+"""The unrolling page's sentences: true of the numbers they name, for every kind of word."""
+
+import math
+
+import numpy as np
+import pytest
+
+from rnnviz.results import Learned, Push, Reading, Spelled
+from rnnviz.verdicts import unrolling
+
+
+def a_reading(word, says=None, steps=300, loss=0.0004, floor=0.347):
+    known = tuple(dict.fromkeys(word))
+    says = word[1:] + word[0] if says is None else says
+    answers = np.array([[0.7 if c == said else 0.3 / max(len(known) - 1, 1) for c in known] for said in says])
+    states = np.vstack([np.zeros(2), [[t, 2 * t] for t in range(len(word))]])
+    return Reading(word, known, steps, states, answers, loss, math.log(len(known)), floor, 36, 40)
+
+
+def a_push(left):
+    left = np.array(left)
+    with np.errstate(divide="ignore"):
+        log = np.log(left)
+    return Push(1, 0.1, left, log, log, log, None, 1e-14)
+
+
+PUSH = a_push([1.0, 0.5, 0.2, 0.05, 0.004])
+
+
+def said(*reading, **options):
+    return unrolling.verdict(a_reading(*reading, **options), PUSH).text
+
+
+def test_two_equal_letters_with_two_answers_name_value_cause_and_contrast():
+    verdict = unrolling.verdict(a_reading("HELLO"), PUSH)
+    assert verdict.text == (
+        "Steps 3 and 4 read the same L. Their states differ by 2.24, so the net says L, then O. "
+        "Without memory the loss cannot go below 0.347; here 0.0004."
+    )
+    assert verdict.numbers["apart"] == pytest.approx(5**0.5)
+    assert verdict.numbers["right"] == 4
+    assert verdict.numbers["guess"] == pytest.approx(0.7)
+    assert verdict.numbers["gone"] == 4
+    assert unrolling.verdict(a_reading("HELLO"), a_push([1, 0.5])).numbers["gone"] == math.inf
+
+
+def test_answers_that_are_wrong_are_not_praised():
+    text = said("HELLO", "ELLLO", loss=0.36)
+    assert "and the net says L both times where L, then O is right" in text
+    assert "here 0.36." in text
+
+
+def test_untrained_it_says_what_the_states_know_and_the_answers_do_not():
+    text = said("HELLO", "OOOOO", steps=0, loss=1.494)
+    assert "Untrained, their states are already 2.24 apart, and the net says O both times." in text
+    assert "Loss 1.49; guessing evenly costs 1.39." in text
+
+
+@pytest.mark.parametrize(
+    ("word", "starts"),
+    [
+        ("CAT", "No letter is read twice, so this word needs no memory"),
+        ("ABA", "No letter is read twice"),
+        ("BANANA", "Each letter is always followed by the same one"),
+        ("A", "One letter makes no pair: after A there is nothing to predict"),
+        ("AAAA", "Only A ever comes"),
+    ],
+)
+def test_words_that_need_no_memory_are_told_so(word, starts):
+    assert said(word, floor=0.0).startswith(starts)
+    untrained = said(word, floor=0.0, steps=0, loss=1.2)
+    assert untrained.startswith(starts.split(",")[0])
+
+
+def test_spaces_and_letters_from_right_to_left_keep_their_place():
+    assert said("a bb c", " bbc a").startswith("Steps 3 and 4 read the same b")
+    assert "the same space" in said("a b c")
+    assert "the same \u2068ש\u2069" in said("ששל")
+
+
+def test_the_picture_in_words_names_each_answer_and_the_way_of_the_nudge():
+    text = unrolling.described(a_reading("HELLO", "ELLLO"), PUSH)
+    assert text.startswith("5 letters read by a trained network of 2 units")
+    assert "Step 4 reads L and answers L with 70 percent, right is O." in text
+    assert "Step 5 reads O and answers O with 70 percent." in text
+    assert (
+        "0.5 is left a step later, at most 0.5 (1 later), 0.004 at the end; less than 1 % is left 4 steps later."
+        in text
+    )
+    assert "still heard at the end" in unrolling.described(a_reading("HELLO"), a_push([1, 0.5, 0.9, 0.3, 0.02]))
+    assert "nudge" not in unrolling.described(a_reading("A"), a_push([1.0]))
+
+
+def test_losses_are_compared_with_the_floor():
+    def of(losses, floor=0.347, word="HELLO"):
+        return unrolling.loss(Learned(word, tuple("HELO"), np.array(losses), 1.386, floor, {}))
+
+    assert "From training step 2 on the net is below that: it remembers. It ends at 0.0004." in of(
+        [1.5, 0.4, 0.3, 0.0004]
+    )
+    assert of([1.5, 0.4]) == "From 1.5 to 0.4 in 1 steps: it does not stay below 0.347, so nothing proves a memory."
+    assert "the floor is 0" in of([1.5, 0.4], floor=0.0)
+    assert "no loss" in of([math.nan])
+
+
+def test_parameters_are_counted_for_any_number_of_steps():
+    text = unrolling.parameters(a_reading("HELLO"))
+    assert text.startswith("36 parameters at T = 5 and at T = 500: W_x 2×4, W_h 2×2 and b 2")
+    assert "torch counts 40" in text
+
+
+def test_what_follows_a_letter_that_was_never_read_is_called_a_guess():
+    def of(texts, word, start=1):
+        many = [Spelled(n, t, np.ones(len(t) - 1), 4, np.zeros(len(t) - 1, bool)) for n, t in enumerate(texts)]
+        return unrolling.spelled(many, word, start)
+
+    guess = of(["HELLOEE", "HELLOHE", "HELOOEE"], "HELLO")
+    assert guess.text.startswith("3 of 3 seeds spell the word to its end and go on in 2 different ways")
+    assert "O was never read in training, so what follows it is a guess" in guess.text
+    assert guess.numbers == {"complete": 3, "ways": 2, "right": 4}
+    loop = of(["HELLOHELLOH", "HELLOHELLOH"], "HELLOHELLO")
+    assert "go on in 1 way, all the same: O was read in training" in loop.text
+    assert of(["OH", "OE"], "HELLO", 5).text.startswith("From O the 2 seeds go on in 2 different ways")
+    assert of(["AAAA"], "A").text == "There is no other letter than A."
