@@ -129,24 +129,27 @@ def unrolling(settings: Settings) -> tuple[Reading, Push]:
     """The word read column by column, and what is left of a nudge, of the unrolling page."""
     cell, word = letters_config(settings)
     steps = int(settings["net"] == "trained") * _letters_steps()
-    return _read(cell, word, steps, min(int(settings["step"]), len(word) - 1), 10.0 ** int(settings["size"]))
+    step = min(int(settings["step"]), len(word) - 1)
+    found: tuple[Reading, Push] = _read(cell, word, steps, step, 10.0 ** int(settings["size"]))
+    return found
 
 
 def unrolling_learned(settings: Settings) -> Learned:
     """The training behind the word, also where the picture shows the network before it."""
     cell, word = letters_config(settings)
-    return _learned(cell, word, _letters_steps())
+    learned: Learned = _learned(cell, word, _letters_steps())
+    return learned
 
 
 def unrolling_spelled(settings: Settings) -> list[Spelled]:
     """What this seed and the next ones, trained alike, spell on by themselves: the rest of the word, and then some.
 
-    Eight seeds, or three of a long word, whose training takes longer: a second or three in all.
+    Five seeds, or three of a long word, whose training takes longer: about two seconds in all.
     """
     cell, word = letters_config(settings)
     start = min(int(settings["start"]), len(word))
     count = max(9, min(len(word) - start + 5, 28))
-    return [_spelled(replace(cell, seed=cell.seed + n), word, count, start) for n in range(8 if len(word) <= 10 else 3)]
+    return [_spelled(replace(cell, seed=cell.seed + n), word, count, start) for n in range(5 if len(word) <= 10 else 3)]
 
 
 def letters_config(settings: Settings) -> tuple[CellConfig, str]:
