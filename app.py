@@ -9,6 +9,9 @@ from contextlib import asynccontextmanager
 
 import streamlit as st
 from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import RedirectResponse
+from starlette.routing import Route
 
 from rnnviz.runs.store import RunStore, StoreError
 from rnnviz.runs.supervisor import Supervisor
@@ -51,6 +54,16 @@ def warm() -> None:
     gc.freeze()
 
 
+def to_front(request: Request) -> RedirectResponse:
+    """The home page has no path but the front door; who types its name is shown in."""
+    return RedirectResponse(request.url.replace(path=f"{BASE}/"))
+
+
+# Routes of our own are not under Streamlit's base path by themselves.
+BASE = f"/{st.get_option('server.baseUrlPath').strip('/')}".rstrip("/")
 app = st.App(
-    "rnnviz/ui/frame.py", lifespan=lifespan, middleware=[Middleware(OwnerCookie), Middleware(PackedScripts)]
+    "rnnviz/ui/frame.py",
+    lifespan=lifespan,
+    routes=[Route(f"{BASE}/home", to_front)],
+    middleware=[Middleware(OwnerCookie), Middleware(PackedScripts)],
 )

@@ -176,13 +176,21 @@ def test_what_does_not_belong_is_found(
 # ---------------------------------------------------------------- files
 
 
+LONG = {
+    "cells.py": "three cells, read by comparison",
+    "scenes.py": "data, a few lines a scene",
+}
+"""Files that are one idea and may be longer, each with its reason; tests may be as long as their subject needs."""
+
+
 def shapeless(paths: Iterable[Path]) -> list[str]:
     """Names and lengths: one idea a file has a name, and it is short."""
     faults = []
     for path in paths:
         if path.suffix in (".py", ".js", ".css"):
             lines = len(path.read_text(encoding="utf-8").splitlines())
-            faults += [f"{path.name}: {lines} lines, more than 350"] if lines > 350 else []
+            free = path.name in LONG or path.name.startswith("test_")
+            faults += [f"{path.name}: {lines} lines, more than 350"] if lines > 350 and not free else []
             faults += [f"{path.name}: name it after its one idea"] if path.stem == "utils" else []
     return faults
 

@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from rnnviz.analysis.learning import escape
 from rnnviz.figures import theme
 from rnnviz.results import BASELINE_MSE, HALF_MSE, Array, Probe, Progress
 
@@ -36,7 +37,7 @@ def learning(lanes: Sequence[Progress], cursor: int | None = None) -> go.Figure:
                 text=beyond, hovertemplate="%{text}", showlegend=False,
             )
         )  # fmt: skip
-    for lane in lanes[-1:]:
+    for lane in sorted(lanes, key=_left)[:1]:  # who learned first
         for n, (name, color, dash) in enumerate(NEEDLES):
             line = {"color": color, "width": 3, "dash": dash}
             traces.append(_curve(lane.probe_step, lane.listening[:, n], f"{lane.name} hears: {name}", line, "y3", hovertemplate="%{y:.3f}"))
@@ -45,7 +46,7 @@ def learning(lanes: Sequence[Progress], cursor: int | None = None) -> go.Figure:
     shapes = []
     for value, name in ((BASELINE_MSE, "1/6, always answering 1"), (HALF_MSE, "1/12")):
         shapes.append({"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": value, "y1": value, "line": {"color": theme.GREY, "width": 1.5, "dash": "dot"}})
-        notes.append({"x": 0, "xref": "paper", "y": value, "text": name, "showarrow": False, "xanchor": "left", "yanchor": "bottom", "font": {"color": theme.GREY, "size": 13}})
+        notes.append({"x": 1, "xref": "paper", "y": value, "text": name, "showarrow": False, "xanchor": "right", "yanchor": "bottom", "font": {"color": theme.GREY, "size": 13}})
     if cursor is not None:
         shapes.append({"type": "line", "x0": cursor, "x1": cursor, "yref": "paper", "y0": 0, "y1": 1, "line": {"color": theme.GREY, "width": 2}})
     length = max((lane.length for lane in lanes), default=100)
@@ -56,7 +57,12 @@ def learning(lanes: Sequence[Progress], cursor: int | None = None) -> go.Figure:
         "yaxis2": {"title": {"text": "reach"}, "domain": [0.27, 0.57], "range": [0, length * 1.05]},
         "yaxis3": {"title": {"text": "listening"}, "domain": [0, 0.22], "range": [-0.1, 1.15], "tickvals": [0, 1]},
     }
-    return go.Figure({"data": traces, "layout": {**theme.layout(), **axes, "shapes": shapes, "annotations": notes}})
+    return go.Figure({"data": traces, "layout": {**theme.layout(400), **axes, "shapes": shapes, "annotations": notes}})
+
+
+def _left(lane: Progress) -> float:
+    left = escape(lane.step, lane.loss)
+    return math.inf if left is None else float(left)
 
 
 def _curve(x: Array, y: Array, name: str, line: dict[str, Any], axis: str, **more: Any) -> dict[str, Any]:

@@ -8,6 +8,9 @@ import plotly.graph_objects as go
 from rnnviz.figures import theme
 from rnnviz.results import Carried, Push
 
+BOUND = "bound Π σ<sub>max</sub>(J)"
+LAG = "lag k, steps back from the end"
+
 
 def push(result: Push) -> go.Figure:
     """What is left of a push, n steps later, on an absolute log scale: truth, derivative, the most possible, the bounds."""
@@ -18,19 +21,18 @@ def push(result: Push) -> go.Figure:
         left = np.where(seen, np.log10(result.left), np.nan)
     predicted, norm, bound = (theme.log10(v) for v in (result.predicted, result.log_norm, result.log_bound))
     if result.log_simple is not None:
-        _line(fig, n, theme.log10(result.log_simple), "bound (γ σ_max(W))ⁿ", theme.GREY, "dot")
-    _line(fig, n, bound, "bound Π σ_max(J)", theme.GREY, "dash")
-    _line(fig, n, norm, "the most any push keeps ‖∂s_{k+n}/∂s_k‖", theme.BLUE, "solid")
+        _line(fig, n, theme.log10(result.log_simple), "bound (γ σ<sub>max</sub>(W))ⁿ", theme.GREY, "dot")
+    _line(fig, n, bound, BOUND, theme.GREY, "dash")
+    _line(fig, n, norm, "the most any push keeps", theme.BLUE, "solid")
     _line(fig, n, predicted, "the derivative of this push", theme.ORANGE, "solid")
     fig.add_scatter(x=n, y=left, mode="markers", name="this push, truly", marker={"color": theme.RED, "size": 6, "symbol": "circle-open"})
     _log_axis(fig, [left, predicted, norm], [bound])
     fig.add_hline(y=-2, line={"color": theme.REACH, "width": 1, "dash": "dot"}, annotation_text="1 % left", annotation_position="bottom right")
     hidden = int(np.count_nonzero(~seen))
     if hidden:
-        _note(fig, f"▼ {hidden} of {len(n)} differences are below {result.floor:.0e}: rounding, not drawn")
+        _note(fig, f"▼ {hidden} of {len(n)} differences are rounding (below 10^{math.log10(result.floor):.0f}), not drawn")
     _zeros(fig, n, result.predicted)
-    fig.update_layout(xaxis_title=f"steps after the push at step {result.step}", yaxis_title="share of the push left")
-    return fig
+    return _named(fig, f"steps after the push at step {result.step}", "share of the push left")
 
 
 def back(result: Carried) -> go.Figure:
@@ -39,15 +41,14 @@ def back(result: Carried) -> go.Figure:
     transport = result.transport
     k = np.arange(len(transport.log_norm))
     norm, bound = theme.log10(transport.log_norm[::-1]), theme.log10(transport.log_bound[::-1])
-    _line(fig, k, bound, "bound Π σ_max(J)", theme.GREY, "dash")
-    _line(fig, k, norm, "‖∂s_T/∂s_{T−k}‖", theme.BLUE, "solid")
+    _line(fig, k, bound, BOUND, theme.GREY, "dash")
+    _line(fig, k, norm, "‖∂s<sub>T</sub>/∂s<sub>T−k</sub>‖", theme.BLUE, "solid")
     _line(fig, k, theme.log10(result.total), "random vectors carried back", theme.GREEN, "dashdot")
     _log_axis(fig, [norm, theme.log10(result.total)], [bound])
     _zeros(fig, k, transport.log_norm[::-1])
     if transport.reach is not None:
         theme.mark(fig, transport.reach, f" reach {transport.reach}", theme.REACH)
-    fig.update_layout(xaxis_title="lag k, steps back from the end", yaxis_title="share of the gradient left")
-    return fig
+    return _named(fig, LAG, "share of the gradient left")
 
 
 def tug(result: Carried) -> go.Figure:
@@ -55,7 +56,7 @@ def tug(result: Carried) -> go.Figure:
     fig = theme.figure()
     k = np.arange(len(result.total))
     if result.slopes is None or result.weights is None:
-        _note(fig, "Gated cells have no such split: their gradient travels by the direct path and through each gate.")
+        fig.add_annotation(theme.note("Gated cells have no such split:<br>their gradient travels by the direct path and through each gate."))
         return fig
     slopes, weights, total = (theme.log10(v) for v in (result.slopes, result.weights, result.total))
     _line(fig, k, weights, "weights ‖WᵀDu‖/‖Du‖", theme.BLUE, "dash")
@@ -63,8 +64,7 @@ def tug(result: Carried) -> go.Figure:
     _line(fig, k, total, "together", theme.GREEN, "solid")
     _log_axis(fig, [weights, slopes, total], [])
     _zeros(fig, k, result.total)
-    fig.update_layout(xaxis_title="lag k, steps back from the end", yaxis_title="factor")
-    return fig
+    return _named(fig, LAG, "factor")
 
 
 def _line(fig: go.Figure, x: np.ndarray, y: np.ndarray, name: str, color: str, dash: str) -> None:
@@ -94,7 +94,12 @@ def _zeros(fig: go.Figure, x: np.ndarray, natural: np.ndarray) -> None:
 
 
 def _note(fig: go.Figure, text: str) -> None:
-    place = sum(1 for a in fig.layout.annotations if a.name == "note")
-    fig.add_annotation(
-        name="note", x=1, y=0.98 - 0.07 * place, xref="paper", yref="paper", text=text, showarrow=False, xanchor="right", yanchor="top", font={"size": 14}
-    )
+    """Something to be said under the axis, where no curve runs."""
+    fig.layout.meta = [*(fig.layout.meta or ()), text]
+
+
+def _named(fig: go.Figure, x: str, y: str) -> go.Figure:
+    """The axes' names, and the notes in a line under the lower one."""
+    notes = list(fig.layout.meta or ())
+    fig.update_layout(xaxis_title="<br>".join([x, *notes]), yaxis_title=y, margin_b=52 + 20 * len(notes))
+    return fig

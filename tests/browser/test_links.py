@@ -26,6 +26,7 @@ def test_a_wrong_link_opens_the_nearest_view_with_a_line_and_its_address(visit, 
         ("/unrolling?unrolling_scene=one_w", "36 parameters"),
         ("/gates?gates_scene=halves", "whole derivative"),
         ("/adding_problem?adding_problem_step=0", "Step 0:"),
+        ("/?home_step=0", "RNN"),
         ("/home?home_step=0", "RNN"),
     ],
 )

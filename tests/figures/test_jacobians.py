@@ -28,7 +28,7 @@ def trace(figure, name):
 
 
 def notes(figure):
-    return [a.text for a in figure.layout.annotations if a.name == "note"]
+    return figure.layout.xaxis.title.text.split("<br>")[1:]
 
 
 def test_values_of_ten_to_the_plus_and_minus_400_stand_at_their_exponents():
@@ -48,7 +48,7 @@ def test_an_exact_zero_is_a_gap_with_a_word():
 def test_a_difference_below_rounding_is_counted_and_not_drawn():
     figure = jacobians.push(a_push([0, -1, -2, -3], left=[1, 0.3, 1e-9, 2e-9], floor=1e-8))
     assert np.isfinite(trace(figure, "this push, truly")).tolist() == [True, True, False, False]
-    assert any("2 of 4 differences are below" in note for note in notes(figure))
+    assert any("2 of 4 differences are rounding (below 10^-8)" in note for note in notes(figure))
 
 
 def test_the_reach_is_marked_where_it_is():
@@ -61,7 +61,8 @@ def test_the_reach_is_marked_where_it_is():
 def test_slopes_and_weights_add_up_and_gated_cells_say_that_they_have_none():
     figure = jacobians.tug(a_carried(-0.5 * np.arange(30)))
     np.testing.assert_allclose(trace(figure, "slopes") + trace(figure, "weights"), trace(figure, "together"), atol=1e-12)
-    assert "no such split" in notes(jacobians.tug(a_carried([0, -1], split=False)))[0]
+    (said,) = jacobians.tug(a_carried([0, -1], split=False)).layout.annotations
+    assert "no such split" in said.text
 
 
 def test_a_bound_far_above_leaves_the_picture_with_its_exponent_said():
