@@ -17,6 +17,8 @@ SHARES = "fiozr"
 LINES = 64
 """Of a carpet at most: about one pixel each."""
 GAP = 0.035
+ZOOMS = ["zoom", "pan", "zoomin", "zoomout", "resetscale"]
+"""Buttons that would cover the marks' values, on strips that show all there is."""
 HEIGHT = theme.HEIGHT - 36
 """The choice of what is shown stands above it, and both together are a page's picture."""
 
@@ -35,10 +37,10 @@ def ribbons(unit: HandSet) -> go.Figure:
     for name in "fig":
         _ribbon(fig, steps, unit.gates[name], name, rows[name])
     _ribbon(fig, start, unit.level, "c", rows["c"])
-    style: dict[str, Any] = {"mode": "lines", "line_shape": "hv", "yaxis": rows["answer"]}
+    style: dict[str, Any] = {"mode": "lines", "line_shape": "hv", "yaxis": rows["answer"], "hovertemplate": "%{y:.3g}"}
     right, said = {"color": theme.GREY, "width": 3, "dash": "dash"}, {"color": theme.RED, "width": 3}
-    fig.add_scatter(x=start, y=unit.truth, name="the sum so far", line=right, **style)
-    fig.add_scatter(x=start, y=unit.answer, name="the answer read from it", line=said, **style)
+    fig.add_scatter(x=start, y=unit.truth, name="right", line=right, **style)
+    fig.add_scatter(x=start, y=unit.answer, name="answer", line=said, **style)
     _scale(fig, rows["f"], 0.0, 1.0, [0.0, 1.0])
     _scale(fig, rows["i"], 0.0, 1.0, [0.0, 1.0])
     _scale(fig, rows["g"], 0.0, 0.1, [0.0, 0.1])
@@ -105,7 +107,7 @@ def _rows(fig: go.Figure, heights: dict[str, float]) -> dict[str, str]:
         rows[name] = "y" if n == 1 else f"y{n}"
         fig.update_layout({_axis(rows[name]): {"domain": [bottom, top], "anchor": "x"}})
         top = bottom - GAP
-    fig.update_layout(xaxis={"anchor": rows[name], "title": "step"}, hoversubplots="axis")
+    fig.update_layout(xaxis={"anchor": rows[name], "title": "step"}, hoversubplots="axis", modebar_remove=ZOOMS)
     return rows
 
 

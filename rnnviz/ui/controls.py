@@ -58,7 +58,7 @@ CONTROLS: dict[str, tuple[Control, ...]] = {
         Number("forget", "Forget bias · b_f", 1.0, -2.0, 8.0, 0.1, help="The sum of torch's two biases."),
         Number("input", "Input bias · b_i", 0.0, -8.0, 4.0, 0.1),
         Number("hidden", "Units · H", 64, 1, 128, 1),
-        Choice("reset", "Reset gate acts · r", "before", {"before": "before U_n (books)", "after": "after U_n (torch)"}),
+        Choice("reset", "Reset r acts · before or after U_n", "before", {"before": "before (books)", "after": "after (torch)"}),
         Number("gain", "Recurrent strength · gain of U", 1.0, 0.0, 4.0, 0.1),
         Number("T", "Steps · T", 100, 2, 400, 1),
         Number("seed", "Seed", 7, 0, 99, 1),

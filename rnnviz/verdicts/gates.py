@@ -5,24 +5,35 @@ import math
 from rnnviz.results import HandSet, Layer, Parting, Paths
 from rnnviz.verdicts import Verdict, digits, exponent
 
+UPDATE_RESET = r"""z_t &= \sigma(W_z x_t + U_z h_{t-1} + b_z) \\
+r_t &= \sigma(W_r x_t + U_r h_{t-1} + b_r) \\"""
 EQUATIONS = {
     "unit": r"""\begin{aligned}
-f_t &= \sigma(b_f) & i_t &= \sigma(b_i + w_i\,\text{mark}_t) & g_t &= \tanh(0.1\,\text{value}_t) & o_t &= 1 \\
-c_t &= f_t\,c_{t-1} + i_t\,g_t & h_t &= o_t \tanh(c_t) & \hat y &= w\,h_T + b
+f_t &= \sigma(b_f) \\
+i_t &= \sigma(b_i + w_i\,\text{mark}_t) \\
+g_t &= \tanh(0.1\,\text{value}_t) \\
+c_t &= f_t\,c_{t-1} + i_t\,g_t \\
+h_t &= o_t \tanh(c_t), \quad o_t = 1 \\
+\hat y &= w\,h_T + b
 \end{aligned}""",
     "lstm": r"""\begin{aligned}
-i_t &= \sigma(W_i x_t + U_i h_{t-1} + b_i) & f_t &= \sigma(W_f x_t + U_f h_{t-1} + b_f) \\
-g_t &= \tanh(W_g x_t + U_g h_{t-1} + b_g) & o_t &= \sigma(W_o x_t + U_o h_{t-1} + b_o) \\
-c_t &= f_t \odot c_{t-1} + i_t \odot g_t & h_t &= o_t \odot \tanh(c_t)
+i_t &= \sigma(W_i x_t + U_i h_{t-1} + b_i) \\
+f_t &= \sigma(W_f x_t + U_f h_{t-1} + b_f) \\
+g_t &= \tanh(W_g x_t + U_g h_{t-1} + b_g) \\
+o_t &= \sigma(W_o x_t + U_o h_{t-1} + b_o) \\
+c_t &= f_t \odot c_{t-1} + i_t \odot g_t \\
+h_t &= o_t \odot \tanh(c_t)
 \end{aligned}""",
-    "before": r"""\begin{aligned}
-z_t &= \sigma(W_z x_t + U_z h_{t-1} + b_z) & r_t &= \sigma(W_r x_t + U_r h_{t-1} + b_r) \\
-n_t &= \tanh(W_n x_t + U_n (r_t \odot h_{t-1}) + b_n) & h_t &= (1 - z_t) \odot h_{t-1} + z_t \odot n_t
-\end{aligned}""",
-    "after": r"""\begin{aligned}
-z_t &= \sigma(W_z x_t + U_z h_{t-1} + b_z) & r_t &= \sigma(W_r x_t + U_r h_{t-1} + b_r) \\
-n_t &= \tanh(W_n x_t + b_n + r_t \odot (U_n h_{t-1} + c_n)) & h_t &= (1 - z_t) \odot h_{t-1} + z_t \odot n_t
-\end{aligned}""",
+    "before": rf"""\begin{{aligned}}
+{UPDATE_RESET}
+n_t &= \tanh(W_n x_t + U_n (r_t \odot h_{{t-1}}) + b_n) \\
+h_t &= (1 - z_t) \odot h_{{t-1}} + z_t \odot n_t
+\end{{aligned}}""",
+    "after": rf"""\begin{{aligned}}
+{UPDATE_RESET}
+n_t &= \tanh(W_n x_t + b_n + r_t \odot (U_n h_{{t-1}} + c_n)) \\
+h_t &= (1 - z_t) \odot h_{{t-1}} + z_t \odot n_t
+\end{{aligned}}""",
 }
 """LaTeX by what is shown: the unit, the LSTM, the GRU with its reset before or after U_n."""
 

@@ -39,8 +39,8 @@ def test_the_ribbons_are_the_gates_the_level_and_the_answer(unit):
         np.testing.assert_array_equal(trace.y, shown.gates[name])
         assert trace.line.color == theme.GATES[name]
     np.testing.assert_array_equal(named(figure, "level c").y, shown.level)
-    np.testing.assert_array_equal(named(figure, "the answer").y, shown.answer)
-    np.testing.assert_array_equal(named(figure, "the sum").y, shown.truth)
+    np.testing.assert_array_equal(named(figure, "answer").y, shown.answer)
+    np.testing.assert_array_equal(named(figure, "right").y, shown.truth)
     assert figure.layout.xaxis.title.text.endswith(
         f"answer {shown.answer[-1]:.2f}, right (dashed) is {shown.truth[-1]:.2f}"
     )
