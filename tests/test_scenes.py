@@ -26,7 +26,7 @@ def numbers(scene):
         case "jacobians":
             return jacobians.verdict(*caches.jacobians(settings)).numbers
         case "gates":
-            return gates.verdict(caches.gates(settings)).numbers
+            return gates.verdict(*caches.gates(settings)).numbers
         case _:
             return trained(scene, settings)
 

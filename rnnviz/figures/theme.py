@@ -36,22 +36,25 @@ HEIGHT = 436
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
+def layout(height: int = HEIGHT) -> dict[str, Any]:
+    """The house's margins, legend and hover."""
+    return {
+        "height": height,
+        "margin": {"l": 64, "r": 24, "t": 28, "b": 48},
+        "font": {"size": 15},
+        "hovermode": "x unified",
+        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": 14}},
+        "uirevision": "keep",
+        "dragmode": False,
+    }
+
+
 def figure(height: int = HEIGHT) -> go.Figure:
-    """An empty figure with the house's margins, legend and hover."""
-    return go.Figure(
-        layout={
-            "height": height,
-            "margin": {"l": 64, "r": 24, "t": 28, "b": 48},
-            "font": {"size": 15},
-            "hovermode": "x unified",
-            "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": 14}},
-            "uirevision": "keep",
-            "dragmode": False,
-        }
-    )
+    """An empty figure in the house's layout."""
+    return go.Figure(layout=layout(height))
 
 
-def decades(axis: str, low: float, high: float) -> dict[str, Any]:
+def decades(axis: str, low: float | int, high: float | int) -> dict[str, Any]:
     """An axis whose coordinate is log10 of the value, ticked in powers of ten: no float range limits it."""
     low, high = math.floor(low), math.ceil(high)
     step = max(1, math.ceil((high - low) / 7))
@@ -93,7 +96,12 @@ def lights(share: Any) -> list[str]:
     ]
 
 
-def mark(fig: go.Figure, x: float, text: str, color: str, *, row: int | None = None) -> None:
+def note(text: str) -> dict[str, Any]:
+    """A sentence in the middle of a picture that has nothing to draw."""
+    return {"text": text, "x": 0.5, "y": 0.5, "xref": "paper", "yref": "paper", "showarrow": False, "font": {"size": 18}}
+
+
+def mark(fig: go.Figure, x: float | int, text: str, color: str, *, row: int | None = None) -> None:
     """A vertical line with its name at the top."""
     at: dict[str, Any] = {} if row is None else {"row": row, "col": 1}
     fig.add_vline(x=x, line={"color": color, "width": 2, "dash": "dot"}, **at)

@@ -6,6 +6,7 @@ Every function takes the settings of its page, so that pages, scenes' checks and
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from rnnviz.config import CellConfig, InputConfig, TrainConfig
@@ -44,14 +45,18 @@ def jacobians(settings: Settings) -> tuple[Push, Carried]:
 
 
 def gradient_configs(settings: Settings) -> tuple[CellConfig, InputConfig]:
-    """What the gradients page computes: noise straight into every unit for the RNN, through torch's input weights else."""
+    """What the gradients page computes.
+
+    An RNN with chosen recurrent weights gets the noise straight into every unit, W_x = I and b = 0, so that nothing but
+    them and the input's strength decides; torch's default is torch's throughout, and gated cells read through weights.
+    """
     kind, hidden, seed = str(settings["cell"]), int(settings["hidden"]), int(settings["seed"])
-    straight = kind == "rnn"
+    straight = kind == "rnn" and settings["recurrent"] != "uniform"
     cell = CellConfig(
         cell=kind,
         inputs=hidden if straight else 8,
         hidden=hidden,
-        activation=str(settings["activation"]) if straight else "tanh",
+        activation=str(settings["activation"]) if kind == "rnn" else "tanh",
         recurrent=str(settings["recurrent"]),
         gain=float(settings["gain"]),
         input_weights="identity" if straight else "uniform",
@@ -92,7 +97,7 @@ print(pushed.left, back.transport.reach)
 def train_config(settings: Settings) -> TrainConfig:
     """What the learning page trains; a control that this cell has no use for is left out."""
     cell = str(settings["cell"])
-    biases = {"forget_bias": str(settings["forget"]), "input_bias": str(settings["write"])} if cell == "lstm" else {}
+    forget, write = (str(settings[name]) if cell == "lstm" else "default" for name in ("forget", "write"))
     return TrainConfig(
         cell=cell,
         hidden=int(settings["hidden"]),
@@ -105,7 +110,8 @@ def train_config(settings: Settings) -> TrainConfig:
         recurrent=str(settings["recurrent"]),
         gain=float(settings["gain"]),
         seed=int(settings["seed"]),
-        **{name: None if word == "default" else float(word) for name, word in biases.items()},
+        forget_bias=None if forget == "default" else float(forget),
+        input_bias=None if write == "default" else float(write),
     )
 
 
@@ -122,7 +128,18 @@ for record in train(config):
 
 
 def race() -> list[Progress]:
-    return []
+    """The recorded race, as the learning page draws it."""
+    from rnnviz.recorded import race as recorded
+
+    names = {"rnn": "tanh RNN", "gru": "GRU", "lstm": "LSTM"}
+    shown = recorded()
+    return [
+        Progress(
+            names[cell], cell, shown.T, lane.steps, lane.loss, lane.steps,
+            np.where(lane.reach < 0, np.inf, lane.reach), lane.listening,
+        )
+        for cell, lane in shown.lanes.items()
+    ]  # fmt: skip
 
 
 def unrolling(settings: Settings) -> tuple[Reading, Push]:

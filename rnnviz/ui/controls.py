@@ -4,6 +4,7 @@ The plain word comes first, the symbol second. The first three stand under the p
 """
 
 from collections.abc import Sequence
+from typing import cast
 
 import streamlit as st
 
@@ -115,7 +116,7 @@ def draw(page: str, name: str, *, label: bool = True) -> None:
     key = f"{page}_{name}"
     match control:
         case Number():
-            low, high, step = (control.at(v) for v in (control.low, control.high, control.step))
+            low, high, step = (cast(float, control.at(v)) for v in (control.low, control.high, control.step))
             st.slider(control.label, low, high, step=step, key=key, help=control.help)
         case Choice():
             st.segmented_control(
