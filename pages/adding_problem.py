@@ -64,7 +64,9 @@ with columns[2]:
         if seen is not None and seen.run is not None:
             runs.buttons(asked, seen.run)
         if not live:
-            st.button("Train yours", key="run_start", type="primary", on_click=runs.start, args=(config, view.scene.title))
+            st.button(
+                "Train yours", key="run_start", type="primary", on_click=runs.start, args=(config, view.scene.title)
+            )
 
 shown = scenes.why(view)
 if shown != "closed":
@@ -76,7 +78,9 @@ with st.expander("More controls"):
     controls.row(PAGE, ["activation", "recurrent", "gain"])
     controls.row(PAGE, ["forget", "write"])
 
-lanes = [runs.progress(curve) for curve in seen.run.curves] if seen is not None and seen.run is not None else caches.race()
+lanes = (
+    [runs.progress(curve) for curve in seen.run.curves] if seen is not None and seen.run is not None else caches.race()
+)
 downloads.keep(
     view,
     caches.train_code(seen.run.configs[0] if seen is not None and seen.run is not None else config),

@@ -31,7 +31,7 @@ view.paint(figures.picture(shown, str(settings["order"])), verdict, alt=verdict.
 near, folded = ROWS[str(settings["biases"]) if show == "lstm" else show]
 controls.row(PAGE, near)
 
-behind = scenes.why(view) if view.revealed else "closed"
+behind = scenes.why(view)
 if behind == "half":
     bias = caches.gates_bias(settings)
     said = words.half_lives(ways, bias)

@@ -22,7 +22,7 @@ st.html(STYLE.format(width=figures.least_width(reading)))
 view.paint(figures.read(reading, push), words.verdict(reading, push), alt=words.described(reading, push))
 controls.row(PAGE, ["word", "units", "net"])
 
-shown = scenes.why(view) if view.revealed else "closed"
+shown = scenes.why(view)
 if shown == "loss":
     learned = caches.unrolling_learned(view.settings)
     st.html(SENTENCE.format(scenes.raised(words.loss(learned))))

@@ -33,7 +33,12 @@ def integer(name: str, value: object, low: int = 1, high: int | None = None) -> 
 
 
 def number(
-    name: str, value: object, low: float | int = -math.inf, *, above: float | int = -math.inf, high: float | int = math.inf
+    name: str,
+    value: object,
+    low: float | int = -math.inf,
+    *,
+    above: float | int = -math.inf,
+    high: float | int = math.inf,
 ) -> float:
     """Return value as a finite float, at least low, strictly greater than above, at most high."""
     takes = "a finite number"

@@ -18,7 +18,8 @@ class Backward:
     """What one backward pass found.
 
     grads: like cell.parameters(). delta [time+1, batch, hidden]: the whole dL/dh_t, by every way; row 0 is the initial
-    state. delta_c: likewise dL/dc_t for the LSTM (carried back, and through h_t), else None. carried_c: of that, the part
+    state. delta_c: likewise dL/dc_t for the LSTM (carried back, and through h_t), else None. carried_c: of that, the
+    part
     that came back from later steps, so that (delta, carried_c) is dL/ds_t with h and c as coordinates of their own.
     pre: gate -> [time, batch, hidden], the gradient at its pre-activation; step t gives outer(pre[t-1], h_{t-1}) to a
     recurrent matrix. inputs [time, batch, inputs]: dL/dx.
@@ -32,7 +33,9 @@ class Backward:
     inputs: Tensor
 
 
-def backward(cell: Cell, trace: Trace, grad_h: Any, *, chunk: Whole | None = None, window: Whole | None = None) -> Backward:
+def backward(
+    cell: Cell, trace: Trace, grad_h: Any, *, chunk: Whole | None = None, window: Whole | None = None
+) -> Backward:
     """The gradient of a loss whose direct part by each h_t is given: delta_t = dL_t/dh_t + J_{t+1}^T delta_{t+1}.
 
     grad_h [time, batch, hidden] is dL_t/dh_t, zero where a step has no loss. chunk=k: no gradient crosses a border
@@ -46,7 +49,9 @@ def backward(cell: Cell, trace: Trace, grad_h: Any, *, chunk: Whole | None = Non
     chunk = None if chunk is None else arguments.integer("chunk", chunk)
     window = None if window is None else arguments.integer("window", window)
     if trace.first_nonfinite is not None:
-        raise ValueError(f"the trace is not finite from step {trace.first_nonfinite}: there is no gradient to take back")
+        raise ValueError(
+            f"the trace is not finite from step {trace.first_nonfinite}: there is no gradient to take back"
+        )
     with torch.no_grad():
         factors = cell.factors(trace)
         if window is not None and window < time:
@@ -93,7 +98,8 @@ def _carried(cell: Cell, trace: Trace, factors: Factors, g: Steps, chunk: int | 
 
 
 def _windowed(cell: Cell, trace: Trace, factors: Factors, g: Steps, window: int) -> State:
-    """The same with each loss carried back through its own window of steps; all losses one step at a time, O(time*window)."""
+    """The same with each loss carried back through its own window of steps; all losses one step at a time,
+    O(time*window)."""
     time = g.shape[0]
     U = cell.recurrence()
     carried: State = (g, *(torch.zeros_like(g) for _ in cell.state_names[1:]))

@@ -189,7 +189,8 @@ class LSTM:
     """i, f, o = sigma(W x + U h + b), g = tanh(W_g x + U_g h + b_g), c' = f*c + i*g, h' = o*tanh(c').
 
     W_k [hidden, inputs], U_k [hidden, hidden], b_k [hidden] for k in i, f, g, o, which is torch's order of blocks; g is
-    the candidate. b_k is the sum of torch's two biases. Sources: Hochreiter and Schmidhuber (1997), forget gate Gers et al. (2000).
+    the candidate. b_k is the sum of torch's two biases. Sources: Hochreiter and Schmidhuber (1997), forget gate Gers
+    et al. (2000).
     """
 
     W_i: Given
@@ -293,7 +294,8 @@ class LSTM:
         return (o * torch.tanh(c), c), a, (i, f, g, o)
 
     def factors(self, trace: "Trace") -> Factors:
-        # With dc the whole dL/dc_t: gradients at the pre-activations are (dc*g*i', dc*c_{t-1}*f', dc*i*g', dh*tanh(c)*o').
+        # With dc the whole dL/dc_t: gradients at the pre-activations are (dc*g*i', dc*c_{t-1}*f', dc*i*g',
+        # dh*tanh(c)*o').
         i, f, g, o = (trace[k] for k in self.gate_names)
         c, c_old = trace["c"][1:], trace["c"][:-1]
         si, sf, sg, so = (_gate_slope(trace, k) for k in self.gate_names)
@@ -301,7 +303,6 @@ class LSTM:
 
     def retreat(self, factors: Factors, grad: State, U: Tensor) -> State:
         _, _, f = factors
-        dh, dc = grad
         return self.preactivations(factors, grad) @ U, self.whole_c(factors, grad) * f
 
     def whole_c(self, factors: Factors, grad: State) -> Tensor:
@@ -321,15 +322,17 @@ class LSTM:
         (mi, mf, mg, mo), mc, f = (m.unsqueeze(-1) for m in factors[0].chunk(4, -1)), *factors[1:]
         c_h = mi * self.U_i + mf * self.U_f + mg * self.U_g
         h_h = mo * self.U_o + mc.unsqueeze(-1) * c_h
-        return torch.cat((torch.cat((h_h, torch.diag_embed(mc * f)), -1), torch.cat((c_h, torch.diag_embed(f)), -1)), -2)
+        return torch.cat(
+            (torch.cat((h_h, torch.diag_embed(mc * f)), -1), torch.cat((c_h, torch.diag_embed(f)), -1)), -2
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class GRU:
     """z, r = sigma(W x + U h + b), h' = (1-z)*h + z*n, with one of two candidates n, which are two different functions.
 
-    reset="before": n = tanh(W_n x + U_n (r*h) + b_n), the books' cell: reset as in Cho et al. (2014), z on the new state as in Chung et al. (2014).
-    reset="after":  n = tanh(W_n x + b_n + r*(U_n h + c_n)), torch's and cuDNN's.
+    reset="before": n = tanh(W_n x + U_n (r*h) + b_n), the books' cell: reset as in Cho et al. (2014), z on the new
+    state as in Chung et al. (2014). reset="after":  n = tanh(W_n x + b_n + r*(U_n h + c_n)), torch's and cuDNN's.
     torch's z is 1 - ours (it weighs the old state), so from_torch and to_torch flip the sign of W_z, U_z, b_z.
     W_k [hidden, inputs], U_k [hidden, hidden], b_k [hidden] for k in z, r, n; c_n [hidden] with reset="after" only.
     """
@@ -386,8 +389,8 @@ class GRU:
         With reset="after" and "uniform" they are nn.GRU's numbers for the same seed.
         """
         arguments.choice("reset", reset, RESETS)
-        # Drawn in torch's order r, z, n. Its z weighs the old state, so the numbers of z change sign to be the same cell;
-        # an identity stays the identity.
+        # Drawn in torch's order r, z, n. Its z weighs the old state, so the numbers of z change sign to be the same
+        # cell; an identity stays the identity.
         W, U, b_ih, b_hh = weights.draw(inputs, hidden, 3, recurrent, gain, generator, dtype)
         b, c_n = b_ih + b_hh, None
         if reset == "after":  # n keeps torch's two biases apart, since r scales only the second
@@ -396,7 +399,9 @@ class GRU:
         if recurrent == "uniform":
             U[1] = -U[1]
         rows = enumerate("rzn")
-        parts: dict[str, Any] = {f"{m}_{k}": v[row] for row, k in rows for m, v in zip("WUb", (W, U, list(b)), strict=True)}
+        parts: dict[str, Any] = {
+            f"{m}_{k}": v[row] for row, k in rows for m, v in zip("WUb", (W, U, list(b)), strict=True)
+        }
         return cls(**parts, c_n=c_n, reset=reset)
 
     @classmethod
@@ -414,7 +419,9 @@ class GRU:
     def to_torch(self) -> nn.GRU:
         """An nn.GRU with the same outputs; bias_hh is zero but for c_n. ValueError for reset="before"."""
         if self.reset == "before" or self.c_n is None:
-            raise ValueError("reset is 'before': nn.GRU computes 'after', and no conversion exists unless U_n is diagonal")
+            raise ValueError(
+                "reset is 'before': nn.GRU computes 'after', and no conversion exists unless U_n is diagonal"
+            )
         module = nn.GRU(self.inputs, self.hidden, dtype=self.dtype, device="meta")
         zero = torch.zeros_like(self.c_n)
         return cast(
@@ -494,8 +501,12 @@ class GRU:
 
     def gradients(self, trace: "Trace", pre: Tensor) -> dict[str, Tensor]:
         h, r = trace["h"][:-1], trace["r"]
-        dz, dr, dn = pre.chunk(3, -1)
-        dW, db, dU = _outer(pre, trace.inputs).chunk(3), pre.flatten(0, -2).sum(0).chunk(3), _outer(pre[..., : 2 * self.hidden], h)
+        dn = pre[..., 2 * self.hidden :]
+        dW, db, dU = (
+            _outer(pre, trace.inputs).chunk(3),
+            pre.flatten(0, -2).sum(0).chunk(3),
+            _outer(pre[..., : 2 * self.hidden], h),
+        )
         dU_n = _outer(dn, r * h) if self.c_n is None else _outer(dn * r, h)
         rows = zip("zrn", dW, (*dU.chunk(2), dU_n), db, strict=True)
         grads = {f"{m}_{k}": v for k, *row in rows for m, v in zip("WUb", row, strict=True)}

@@ -12,11 +12,15 @@ from rnnviz.config import CLIP_MODES
 
 
 def clip(grads: Any, threshold: Any, mode: Any = "global") -> tuple[dict[str, Tensor], float]:
-    """Bound gradients: "global" g * threshold/norm with one norm of all, "each" the same tensor by tensor, "value" entry by entry.
+    """Bound gradients: "global" g * threshold/norm with one norm of all, "each" the same tensor by tensor, "value"
+    entry by entry.
 
-    grads: name -> tensor. Returns (clipped, norm before): the global norm in every mode; what is not above the threshold
-    is returned as it is, the same tensor. Errors: FloatingPointError naming the parameter that holds NaN or infinity (nothing
-    is changed), ValueError naming a wrong argument. Source: Pascanu et al. (2013); unlike torch's clip_grad_norm_, nothing is added to the norm.
+    grads: name -> tensor. Returns (clipped, norm before): the global norm in every mode; what is not above the
+    threshold
+    is returned as it is, the same tensor. Errors: FloatingPointError naming the parameter that holds NaN or infinity
+    (nothing
+    is changed), ValueError naming a wrong argument. Source: Pascanu et al. (2013); unlike torch's clip_grad_norm_,
+    nothing is added to the norm.
     """
     limit = arguments.number("threshold", threshold, above=0.0)
     mode = arguments.choice("mode", mode, CLIP_MODES)
@@ -32,7 +36,8 @@ def clip(grads: Any, threshold: Any, mode: Any = "global") -> tuple[dict[str, Te
 
 
 def norm(grads: Mapping[str, Tensor]) -> float:
-    """The 2-norm of all entries of all tensors; scaled by the largest entry, so that finite gradients have a finite norm.
+    """The 2-norm of all entries of all tensors; scaled by the largest entry, so that finite gradients have a finite
+    norm.
 
     FloatingPointError names the first parameter that holds NaN or infinity.
     """

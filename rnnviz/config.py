@@ -17,7 +17,6 @@ OPTIMIZERS = ("adam", "sgd")
 CLIP_MODES = ("global", "each", "value")
 
 
-
 @dataclass(frozen=True, slots=True)
 class CellConfig:
     """A cell with seeded weights.
@@ -47,7 +46,9 @@ class CellConfig:
                 f"inputs is {self.inputs}: with input_weights='identity' it takes the number of units, {self.hidden}"
             )
         if self.input_weights == "identity" and self.cell != "rnn":
-            raise ValueError(f"input_weights is 'identity': only cell='rnn' has it, leave it 'uniform' for {self.cell!r}")
+            raise ValueError(
+                f"input_weights is 'identity': only cell='rnn' has it, leave it 'uniform' for {self.cell!r}"
+            )
         _check_cell(self)
 
 

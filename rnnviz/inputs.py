@@ -12,7 +12,8 @@ from rnnviz.tasks.adding import sample
 def sequence(config: InputConfig, inputs: int) -> Tensor:
     """One sequence [time, 1, inputs], float64, seeded by the config.
 
-    "noise" is normal with sd strength; "sine" has a period of 20 steps, each input a phase of its own; "impulse" is strength at
+    "noise" is normal with sd strength; "sine" has a period of 20 steps, each input a phase of its own; "impulse" is
+    strength at
     step 1 and 0 after; "adding" is (value, mark) and takes inputs = 2; "text" is one-hot over the letters in the order
     first seen, strength in height. ValueError: the width does not fit the kind.
     """

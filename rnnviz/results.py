@@ -56,8 +56,8 @@ class Probe:
     listening: mean of dy/dv at the first mark and at the second, mean of |dy/dv| at unmarked steps; 1, 1, 0 is solved.
     log_answer [time+1]: median over the batch of ln of ‖dy/ds_t‖ / ‖dy/ds_T‖, s the whole state; -inf is an exact zero.
     grad_norm [time+1]: ‖dL/ds_t‖ of the whole batch.
-    inputs [time, 2], gates: name -> [time, hidden] (Elman: its state "h", row 0 is after step 1), of the first sequence.
-    predictions, targets [batch]. weights: name -> array, those that were looked at, read-out included.
+    inputs [time, 2], gates: name -> [time, hidden] (Elman: its state "h", row 0 is after step 1), of the first
+    sequence. predictions, targets [batch]. weights: name -> array, those that were looked at, read-out included.
     """
 
     error: float
@@ -77,7 +77,8 @@ class Record:
     """One training step: everything was measured before the step's update, but update, which is of the update itself.
 
     grad_norm is the global norm before clipping; parts are the norms of single parameters. update is the size of the
-    step relative to the size of the weights. rho is the spectral radius of W_h (RNN only, at probes). seconds are spent in this config so far.
+    step relative to the size of the weights. rho is the spectral radius of W_h (RNN only, at probes). seconds are
+    spent in this config so far.
     fault says why the run cannot go on: step and parameter that were not finite; the weights are then the last finite.
     """
 
@@ -127,7 +128,8 @@ class Push:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Carried:
-    """What arrives from the end, by lag 0, 1, ..., T, in natural logarithms: mean over random unit vectors carried back.
+    """What arrives from the end, by lag 0, 1, ..., T, in natural logarithms: mean over random unit vectors carried
+    back.
 
     total = slopes + weights, exactly; the two parts are None for gated cells, which have no such split.
     """
@@ -148,8 +150,8 @@ HALF_MSE = 1 / 12
 class Progress:
     """One network's training on the adding problem as a picture shows it.
 
-    step, loss [n]: smoothed. probe_step, reach [m]: inf is beyond the sequence of length steps. listening [m, 3]: dy/dv at the
-    first mark, at the second, and |dy/dv| elsewhere.
+    step, loss [n]: smoothed. probe_step, reach [m]: inf is beyond the sequence of length steps. listening [m, 3]:
+    dy/dv at the first mark, at the second, and |dy/dv| elsewhere.
     """
 
     name: str
@@ -425,8 +427,9 @@ class Layer:
 class Paths:
     """Two ways back from the end to the kept state (c of an LSTM, h of a GRU), by lag 0..T, in natural logarithms.
 
-    direct [time+1]: the sum over steps of ln of the kept share, mean over units; least and most are those of single units,
-    and most is the norm of the direct path as a matrix. whole [time+1]: ln ‖dc_T/dc_{T-k}‖, all ways; -inf is exactly 0.
+    direct [time+1]: the sum over steps of ln of the kept share, mean over units; least and most are those of single
+    units, and most is the norm of the direct path as a matrix. whole [time+1]: ln ‖dc_T/dc_{T-k}‖, all ways; -inf is
+    exactly 0.
     reach: of the whole state, None if beyond T.
     """
 

@@ -18,8 +18,10 @@ class Check:
 class Scene:
     """One view of a page and what to see in it.
 
-    name: its word in addresses. claim: what it shows, one sentence. question with two to four answers, of which answers[right]
-    is true. settings: controls of the page that differ from their defaults. ghost: the scene it is compared with, or None.
+    name: its word in addresses. claim: what it shows, one sentence. question with two to four answers, of which
+    answers[right]
+    is true. settings: controls of the page that differ from their defaults. ghost: the scene it is compared with, or
+    None.
     """
 
     page: str
@@ -101,11 +103,16 @@ HOME: tuple[Scene, ...] = (
         page="home",
         name="late",
         title="Late, then at once",
-        claim="The LSTM's reach idles for 2,280 training steps, then jumps past the mark in 60; the loss falls after it.",
+        claim="The LSTM's reach idles for 2,280 training steps, then jumps past the mark; the loss falls after it.",
         question="From training step 100 to 2,280 the LSTM hears 13 to 22 steps back. And 60 steps later?",
         answers=("no further: it is as deaf as the RNN", "about twice as far", "past the mark, 88 steps back"),
         right=2,
-        checks=(Check("reach_birth", 8, 0), Check("reach", 93, 0), Check("loss", 0.1636, 0.0001), Check("escape", 2581, 0)),
+        checks=(
+            Check("reach_birth", 8, 0),
+            Check("reach", 93, 0),
+            Check("loss", 0.1636, 0.0001),
+            Check("escape", 2581, 0),
+        ),
         settings={"second": "lstm", "step": 2340},
         ghost="light",
     ),
@@ -126,7 +133,7 @@ UNROLLING: tuple[Scene, ...] = (
         page="unrolling",
         name="untrained",
         title="Before it learned",
-        claim="A network that has learned nothing already has another state at the second L; what it lacks is the answer.",
+        claim="An untrained network already has another state at the second L; what it lacks is the answer.",
         question="The weights are still random. Do the states after the two L's differ already?",
         answers=("no, memory has to be learned", "yes, the state carries its past from the start"),
         right=1,
@@ -216,7 +223,11 @@ JACOBIANS: tuple[Scene, ...] = (
         question="The slopes take some 18 decades in 100 steps. Weights of strength 1.5 give back how many?",
         answers=("none", "about 2", "about 18"),
         right=2,
-        checks=(Check("slopes_log10", -17.9, 0.1), Check("weights_log10", 17.61, 0.01), Check("carried_log10", -0.29, 0.1)),
+        checks=(
+            Check("slopes_log10", -17.9, 0.1),
+            Check("weights_log10", 17.61, 0.01),
+            Check("carried_log10", -0.29, 0.1),
+        ),
         settings={"gain": 1.5, "why": "tug"},
         ghost="slopes",
     ),
@@ -253,7 +264,7 @@ JACOBIANS: tuple[Scene, ...] = (
         page="jacobians",
         name="born",
         title="Born equal",
-        claim="Untrained gates forget like no gates: with torch's default weights the reach is 11 to 13 steps for all three cells.",
+        claim="Untrained gates forget like no gates: with torch's default all three cells reach 11 to 13 steps.",
         question="Fresh from torch, untrained: which hears furthest back?",
         answers=("the RNN", "the GRU", "the LSTM", "all about equally far"),
         right=3,
@@ -278,7 +289,7 @@ GATES: tuple[Scene, ...] = (
         name="poured",
         title="Poured away",
         claim="Keeping 0.73 a step sounds like much: after two steps half is gone, after sixteen 99 %.",
-        question="The unit writes only at the marks, and keeps 0.73 of its level a step. Does it know the first number at the end?",
+        question="It writes only at the marks and keeps 0.73 of its level a step. Is the first number there at the end?",
         answers=("yes, 0.73 of it", "a tenth of it", "nothing that counts"),
         right=2,
         checks=(Check("score", 0.163, 0.001), Check("reach", 16, 0), Check("half_direct", 2.21, 0.01)),
@@ -382,7 +393,13 @@ ADDING_PROBLEM: tuple[Scene, ...] = (
         right=1,
         checks=(Check("escape_rnn", 160, 90),),
         settings={
-            "T": 30, "cell": "rnn", "hidden": 64, "steps": 400, "activation": "relu", "recurrent": "identity", "step": 380,
+            "T": 30,
+            "cell": "rnn",
+            "hidden": 64,
+            "steps": 400,
+            "activation": "relu",
+            "recurrent": "identity",
+            "step": 380,
         },
     ),
 )

@@ -129,7 +129,9 @@ def check_trace(cell: Cell, trace: Trace) -> None:
         raise ValueError(f"trace has {', '.join(trace.values)}: it takes a trace of the same kind of cell")
     has, takes = (trace.inputs.shape[-1], trace["h"].shape[-1]), (cell.inputs, cell.hidden)
     if has != takes:
-        raise ValueError(f"trace has {has[0]} inputs and {has[1]} units: it takes {takes[0]} and {takes[1]}, as the cell has")
+        raise ValueError(
+            f"trace has {has[0]} inputs and {has[1]} units: it takes {takes[0]} and {takes[1]}, as the cell has"
+        )
     if trace["h"].dtype != cell.dtype:
         raise ValueError(f"trace is {trace['h'].dtype}: it takes the cell's dtype, {cell.dtype}")
 
@@ -171,7 +173,8 @@ def _check_state(cell: Cell, state: Any, batch: int) -> State:
     for name, part in zip(names, parts, strict=True):
         if tuple(part.shape) != (batch, cell.hidden) or part.dtype != cell.dtype:
             raise ValueError(
-                f"state {name} has shape {tuple(part.shape)}, {part.dtype}: it takes ({batch}, {cell.hidden}), {cell.dtype}"
+                f"state {name} has shape {tuple(part.shape)}, {part.dtype}: "
+                f"it takes ({batch}, {cell.hidden}), {cell.dtype}"
             )
         if not bool(torch.isfinite(part).all()):
             raise ValueError(f"state {name} holds NaN or infinity: it takes finite numbers")
@@ -183,7 +186,9 @@ def _check_lengths(lengths: Any, time: int, batch: int) -> Tensor | None:
         return None
     given = lengths.tolist() if hasattr(lengths, "tolist") else lengths
     if not isinstance(given, list | tuple):
-        raise ValueError(f"lengths is {arguments.shown(lengths)}: it takes one whole number for each of the {batch} sequences")
+        raise ValueError(
+            f"lengths is {arguments.shown(lengths)}: it takes one whole number for each of the {batch} sequences"
+        )
     values = [arguments.integer("lengths", value, 1, time) for value in given]
     if len(values) != batch:
         raise ValueError(f"lengths has {len(values)} entries: it takes one for each of the {batch} sequences")

@@ -28,8 +28,8 @@ BATCH_STREAM, PROBE_STREAM = 1 << 40, 2 << 40
 class Snapshot:
     """Where a run stands after `step` steps: what train() needs to go on to the same numbers, bit for bit.
 
-    weights: name -> tensor, the read-out W_y [hidden], b_y [1] included; optimizer: its moments; generator: the state of
-    the stream of batches; seconds spent so far.
+    weights: name -> tensor, the read-out W_y [hidden], b_y [1] included; optimizer: its moments; generator: the
+    state of the stream of batches; seconds spent so far.
     """
 
     step: int
@@ -96,7 +96,9 @@ def train(config: TrainConfig, start: Snapshot | None = None) -> Iterator[Record
                     clipped = any(bounded[name] is not g for name, g in grads.items())
                     grads = bounded
             except FloatingPointError as error:
-                fault = f"{error}; the states were finite, so a lower gain or shorter sequences would help, clipping cannot"
+                fault = (
+                    f"{error}; the states were finite, so a lower gain or shorter sequences would help, clipping cannot"
+                )
         look = None
         rho = None
         if step % config.probe_every == 0 or step == config.steps - 1 or fault is not None:
@@ -177,7 +179,11 @@ def _loss_and_gradients(
     loss = float(residual.square().mean())
     if trace.first_nonfinite is not None or not math.isfinite(loss):
         where = f"h at step {trace.first_nonfinite} of the sequence" if trace.first_nonfinite else "the loss"
-        return loss, {}, f"the forward pass overflowed, {where} is not finite; clipping acts later and cannot help, lower the gain"
+        return (
+            loss,
+            {},
+            f"the forward pass overflowed, {where} is not finite; clipping acts later and cannot help, lower the gain",
+        )
     by_answer = 2 / len(y) * residual
     grad_h = torch.zeros_like(trace["h"][1:])
     grad_h[-1] = by_answer.unsqueeze(1) * weights["W_y"]

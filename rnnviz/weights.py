@@ -30,7 +30,9 @@ def check(cell: Any, W: Any, U: Any) -> None:
     for name, value in cell.parameters().items():
         takes = shapes["U" if name == "W_h" else name[0]]
         if tuple(value.shape) != takes:
-            raise ValueError(f"{name} has shape {tuple(value.shape)}: it takes {takes} with {hidden} units and {inputs} inputs")
+            raise ValueError(
+                f"{name} has shape {tuple(value.shape)}: it takes {takes} with {hidden} units and {inputs} inputs"
+            )
         if not bool(torch.isfinite(value).all()):
             raise ValueError(f"{name} holds NaN or infinity: weights take finite numbers")
 
@@ -58,7 +60,9 @@ def draw(
     if recurrent == "orthogonal":
         matrices = [_orthogonal(hidden, dtype, generator) for _ in range(blocks)]
     elif recurrent == "normal":
-        matrices = [torch.empty(hidden, hidden, dtype=dtype).normal_(0, bound, generator=generator) for _ in range(blocks)]
+        matrices = [
+            torch.empty(hidden, hidden, dtype=dtype).normal_(0, bound, generator=generator) for _ in range(blocks)
+        ]
     elif recurrent == "identity":
         matrices = [torch.eye(hidden, dtype=dtype) for _ in range(blocks)]
         b_ih, b_hh = torch.zeros_like(b_ih), torch.zeros_like(b_hh)
@@ -80,7 +84,9 @@ def read(module: Any, kind: type[nn.RNNBase], layer: object, reverse: bool) -> S
     if reverse and not module.bidirectional:
         raise ValueError("reverse is True: this module has one direction only")
     if getattr(module, "proj_size", 0):
-        raise ValueError(f"proj_size is {module.proj_size}: an LSTM with a projection is not covered, it takes proj_size=0")
+        raise ValueError(
+            f"proj_size is {module.proj_size}: an LSTM with a projection is not covered, it takes proj_size=0"
+        )
     suffix = f"l{number}_reverse" if reverse else f"l{number}"
     W, U = (getattr(module, f"weight_{part}_{suffix}").detach() for part in ("ih", "hh"))
     if not module.bias:

@@ -67,9 +67,21 @@ def test_every_page_has_scenes_with_names_of_their_own(page):
 
 @pytest.mark.parametrize(
     ("change", "says"),
-    [({"answers": ("one",)}, "two to four answers"), ({"right": 2}, "index of the right one"), ({"checks": ()}, "at least one check")],
+    [
+        ({"answers": ("one",)}, "two to four answers"),
+        ({"right": 2}, "index of the right one"),
+        ({"checks": ()}, "at least one check"),
+    ],
 )
 def test_a_scene_that_cannot_be_played_is_refused(change, says):
-    fields = {"page": "home", "name": "x", "title": "X", "claim": "c", "question": "q?", "answers": ("a", "b"), "right": 0}
+    fields = {
+        "page": "home",
+        "name": "x",
+        "title": "X",
+        "claim": "c",
+        "question": "q?",
+        "answers": ("a", "b"),
+        "right": 0,
+    }
     with pytest.raises(ValueError, match=says):
         Scene(**{**fields, "checks": (Check("reach", 1, 0),), **change})

@@ -1,4 +1,5 @@
-"""train() against torch's own loop, resumption bit for bit, the probe against autograd, faults, and every field's effect."""
+"""train() against torch's own loop, resumption bit for bit, the probe against autograd, faults, and every field's
+effect."""
 
 import math
 from dataclasses import fields, replace
@@ -171,7 +172,9 @@ CHANGES = {
 def test_every_field_of_the_config_changes_the_run(name):
     change = CHANGES[name]
     before = replace(SMALL, **{key: value for key, value in change.items() if key != name})
-    runs = [[(r.loss, r.update, r.probe is None) for r in train(config)] for config in (before, replace(SMALL, **change))]
+    runs = [
+        [(r.loss, r.update, r.probe is None) for r in train(config)] for config in (before, replace(SMALL, **change))
+    ]
     assert runs[0] != runs[1]
 
 

@@ -18,14 +18,17 @@ def step_jacobians(cell: Cell, trace: Trace, batch: Any = 0) -> Tensor:
     """J_t = ds_t/ds_{t-1}, in closed form: for Elman diag(phi'(a_t)) W_h.
 
     Returns [time, state, state], J[t-1, i, j] = ds_{t,i}/ds_{t-1,j} of one sequence; state is hidden, for the LSTM
-    2*hidden, h first. A clamped gate has no derivative, a padded step is the identity. ValueError names what does not fit.
+    2*hidden, h first. A clamped gate has no derivative, a padded step is the identity. ValueError names what does
+    not fit.
     """
     check_trace(cell, trace)
     row = arguments.integer("batch", batch, 0, trace.inputs.shape[1] - 1)
     if trace.first_nonfinite is not None:
         broken = torch.nonzero(~torch.stack([trace[k][:, row].isfinite().all(-1) for k in cell.state_names]).all(0))
         if broken.numel():
-            raise ValueError(f"the trace is not finite from step {int(broken[0])}: there is no derivative to take from there")
+            raise ValueError(
+                f"the trace is not finite from step {int(broken[0])}: there is no derivative to take from there"
+            )
     with torch.no_grad():
         J = cell.jacobian(tuple(f[:, row] for f in cell.factors(trace)))
         if trace.valid is not None:
@@ -74,7 +77,8 @@ def transport(jacobians: Any) -> Transport:
 
 
 def _rescaled(matrix: Tensor) -> tuple[Tensor, float]:
-    """The matrix with its largest entry in [1/2, 1), by an exact power of two, and the logarithm of what was taken out."""
+    """The matrix with its largest entry in [1/2, 1), by an exact power of two, and the logarithm of what was taken
+    out."""
     largest = float(matrix.abs().max())
     if largest == 0.0:
         return matrix, 0.0

@@ -10,7 +10,8 @@ KEPT = 0.95
 
 
 def smoothed(loss: Array) -> Array:
-    """The exponential average of a loss, s_n = 0.95 s_{n-1} + 0.05 L_n with s_0 = L_0; a value that is not finite is passed over."""
+    """The exponential average of a loss, s_n = 0.95 s_{n-1} + 0.05 L_n with s_0 = L_0; a value that is not finite is
+    passed over."""
     result = np.empty(len(loss))
     level = np.nan
     for n, value in enumerate(np.asarray(loss, dtype=float)):

@@ -40,15 +40,55 @@ def learning(lanes: Sequence[Progress], cursor: int | None = None) -> go.Figure:
     for lane in sorted(lanes, key=_left)[:1]:  # who learned first
         for n, (name, color, dash) in enumerate(NEEDLES):
             line = {"color": color, "width": 3, "dash": dash}
-            traces.append(_curve(lane.probe_step, lane.listening[:, n], f"{lane.name} hears: {name}", line, "y3", hovertemplate="%{y:.3f}"))
+            traces.append(
+                _curve(
+                    lane.probe_step,
+                    lane.listening[:, n],
+                    f"{lane.name} hears: {name}",
+                    line,
+                    "y3",
+                    hovertemplate="%{y:.3f}",
+                )
+            )
     if not lanes:
         notes.append(theme.note("The first point is on its way."))
     shapes = []
     for value, name in ((BASELINE_MSE, "1/6, always answering 1"), (HALF_MSE, "1/12")):
-        shapes.append({"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": value, "y1": value, "line": {"color": theme.GREY, "width": 1.5, "dash": "dot"}})
-        notes.append({"x": 1, "xref": "paper", "y": value, "text": name, "showarrow": False, "xanchor": "right", "yanchor": "bottom", "font": {"color": theme.GREY, "size": 13}})
+        shapes.append(
+            {
+                "type": "line",
+                "xref": "paper",
+                "x0": 0,
+                "x1": 1,
+                "y0": value,
+                "y1": value,
+                "line": {"color": theme.GREY, "width": 1.5, "dash": "dot"},
+            }
+        )
+        notes.append(
+            {
+                "x": 1,
+                "xref": "paper",
+                "y": value,
+                "text": name,
+                "showarrow": False,
+                "xanchor": "right",
+                "yanchor": "bottom",
+                "font": {"color": theme.GREY, "size": 13},
+            }
+        )
     if cursor is not None:
-        shapes.append({"type": "line", "x0": cursor, "x1": cursor, "yref": "paper", "y0": 0, "y1": 1, "line": {"color": theme.GREY, "width": 2}})
+        shapes.append(
+            {
+                "type": "line",
+                "x0": cursor,
+                "x1": cursor,
+                "yref": "paper",
+                "y0": 0,
+                "y1": 1,
+                "line": {"color": theme.GREY, "width": 2},
+            }
+        )
     length = max((lane.length for lane in lanes), default=100)
     top = max((float(np.nanmax(lane.loss)) for lane in lanes if np.isfinite(lane.loss).any()), default=0.2)
     axes = {
@@ -75,7 +115,13 @@ def gradient(step: Array, grad_norm: Array, threshold: float | None) -> go.Figur
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log10(np.asarray(grad_norm, dtype=float))
     finite = logs[np.isfinite(logs)]
-    fig.add_scatter(x=step, y=np.where(np.isfinite(logs), logs, np.nan), mode="lines", name="gradient norm before clipping", line={"color": theme.BLUE, "width": 2})
+    fig.add_scatter(
+        x=step,
+        y=np.where(np.isfinite(logs), logs, np.nan),
+        mode="lines",
+        name="gradient norm before clipping",
+        line={"color": theme.BLUE, "width": 2},
+    )
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (-1.0, 1.0)
     if threshold is not None:
         line = math.log10(threshold)
@@ -92,13 +138,33 @@ def by_step(probe: Probe) -> go.Figure:
     with np.errstate(divide="ignore"):
         logs = np.log10(probe.grad_norm)
     answer = theme.log10(probe.log_answer)
-    fig.add_scatter(x=steps, y=np.where(np.isfinite(logs), logs, np.nan), mode="lines", name="‖∂L/∂s_t‖", line={"color": theme.BLUE, "width": 3})
-    fig.add_scatter(x=steps, y=answer, mode="lines", name="‖∂ŷ/∂s_t‖ relative to the last step", line={"color": theme.GREEN, "width": 3, "dash": "dash"})
+    fig.add_scatter(
+        x=steps,
+        y=np.where(np.isfinite(logs), logs, np.nan),
+        mode="lines",
+        name="‖∂L/∂s_t‖",
+        line={"color": theme.BLUE, "width": 3},
+    )
+    fig.add_scatter(
+        x=steps,
+        y=answer,
+        mode="lines",
+        name="‖∂ŷ/∂s_t‖ relative to the last step",
+        line={"color": theme.GREEN, "width": 3, "dash": "dash"},
+    )
     values = np.concatenate((logs[np.isfinite(logs)], answer[np.isfinite(answer)]))
     low, high = (float(values.min()), float(values.max())) if values.size else (-1.0, 0.0)
     gone = int(np.count_nonzero(np.isneginf(logs)))
     if gone:
-        fig.add_annotation(text=f"▼ exactly 0 at {gone} steps", x=0, y=0.02, xref="paper", yref="paper", showarrow=False, xanchor="left")
+        fig.add_annotation(
+            text=f"▼ exactly 0 at {gone} steps",
+            x=0,
+            y=0.02,
+            xref="paper",
+            yref="paper",
+            showarrow=False,
+            xanchor="left",
+        )
     fig.add_hline(y=-2, line={"color": theme.REACH, "dash": "dot"}, annotation_text="1 % of the last step")
     fig.update_layout(xaxis_title="step of the sequence", **theme.decades("yaxis", min(low, -2.5), max(high, 0)))
     return fig
@@ -113,9 +179,18 @@ def gates(probe: Probe) -> go.Figure:
         values = np.asarray(probe.gates[name], dtype=float).T
         signed = name in "hgn"
         fig.add_heatmap(
-            z=values, x=np.arange(1, values.shape[1] + 1), zmin=-1 if signed else 0, zmax=1, colorscale=theme.SIGNED if signed else theme.SHARE,
-            showscale=row == 1, colorbar={"len": 1 / len(names), "y": 1, "yanchor": "top"}, name=name, hovertemplate=f"step %{{x}}, unit %{{y}}: {name} = %{{z:.3f}}<extra></extra>", row=row, col=1,
-        )  # fmt: skip
+            z=values,
+            x=np.arange(1, values.shape[1] + 1),
+            zmin=-1 if signed else 0,
+            zmax=1,
+            colorscale=theme.SIGNED if signed else theme.SHARE,
+            showscale=row == 1,
+            colorbar={"len": 1 / len(names), "y": 1, "yanchor": "top"},
+            name=name,
+            hovertemplate=f"step %{{x}}, unit %{{y}}: {name} = %{{z:.3f}}<extra></extra>",
+            row=row,
+            col=1,
+        )
         fig.update_yaxes(title=name, row=row, col=1)
     for step in np.flatnonzero(probe.inputs[:, 1]) + 1:
         fig.add_vline(x=int(step), line={"color": theme.ORANGE, "width": 2})
@@ -127,6 +202,10 @@ def answers(probe: Probe) -> go.Figure:
     """Predictions against targets; on the diagonal is right."""
     fig = theme.figure(380)
     fig.add_scatter(x=[0, 2], y=[0, 2], mode="lines", name="right", line={"color": theme.GREY, "dash": "dot"})
-    fig.add_scatter(x=probe.targets, y=probe.predictions, mode="markers", name="answers", marker={"color": theme.BLUE, "size": 8})
-    fig.update_layout(xaxis_title="sum of the two numbers", yaxis_title="answer", xaxis_range=[0, 2], yaxis_range=[-0.1, 2.1])
+    fig.add_scatter(
+        x=probe.targets, y=probe.predictions, mode="markers", name="answers", marker={"color": theme.BLUE, "size": 8}
+    )
+    fig.update_layout(
+        xaxis_title="sum of the two numbers", yaxis_title="answer", xaxis_range=[0, 2], yaxis_range=[-0.1, 2.1]
+    )
     return fig

@@ -13,7 +13,8 @@ LAG = "lag k, steps back from the end"
 
 
 def push(result: Push) -> go.Figure:
-    """What is left of a push, n steps later, on an absolute log scale: truth, derivative, the most possible, the bounds."""
+    """What is left of a push, n steps later, on an absolute log scale: truth, derivative, the most possible, the
+    bounds."""
     fig = theme.figure()
     n = np.arange(len(result.left))
     seen = result.left > result.floor
@@ -25,12 +26,25 @@ def push(result: Push) -> go.Figure:
     _line(fig, n, bound, BOUND, theme.GREY, "dash")
     _line(fig, n, norm, "the most any push keeps", theme.BLUE, "solid")
     _line(fig, n, predicted, "the derivative of this push", theme.ORANGE, "solid")
-    fig.add_scatter(x=n, y=left, mode="markers", name="this push, truly", marker={"color": theme.RED, "size": 6, "symbol": "circle-open"})
+    fig.add_scatter(
+        x=n,
+        y=left,
+        mode="markers",
+        name="this push, truly",
+        marker={"color": theme.RED, "size": 6, "symbol": "circle-open"},
+    )
     _log_axis(fig, [left, predicted, norm], [bound])
-    fig.add_hline(y=-2, line={"color": theme.REACH, "width": 1, "dash": "dot"}, annotation_text="1 % left", annotation_position="bottom right")
+    fig.add_hline(
+        y=-2,
+        line={"color": theme.REACH, "width": 1, "dash": "dot"},
+        annotation_text="1 % left",
+        annotation_position="bottom right",
+    )
     hidden = int(np.count_nonzero(~seen))
     if hidden:
-        _note(fig, f"▼ {hidden} of {len(n)} differences are rounding (below 10^{math.log10(result.floor):.0f}), not drawn")
+        _note(
+            fig, f"▼ {hidden} of {len(n)} differences are rounding (below 10^{math.log10(result.floor):.0f}), not drawn"
+        )
     _zeros(fig, n, result.predicted)
     return _named(fig, f"steps after the push at step {result.step}", "share of the push left")
 
@@ -56,7 +70,11 @@ def tug(result: Carried) -> go.Figure:
     fig = theme.figure()
     k = np.arange(len(result.total))
     if result.slopes is None or result.weights is None:
-        fig.add_annotation(theme.note("Gated cells have no such split:<br>their gradient travels by the direct path and through each gate."))
+        fig.add_annotation(
+            theme.note(
+                "Gated cells have no such split:<br>their gradient travels by the direct path and through each gate."
+            )
+        )
         return fig
     slopes, weights, total = (theme.log10(v) for v in (result.slopes, result.weights, result.total))
     _line(fig, k, weights, "weights ‖WᵀDu‖/‖Du‖", theme.BLUE, "dash")
@@ -70,7 +88,13 @@ def tug(result: Carried) -> go.Figure:
 def _line(fig: go.Figure, x: np.ndarray, y: np.ndarray, name: str, color: str, dash: str) -> None:
     text = [f"10^{v:+.2f}" if math.isfinite(v) else "" for v in y]
     fig.add_scatter(
-        x=x, y=y, mode="lines", name=name, line={"color": color, "width": 3, "dash": dash}, text=text, hovertemplate="%{text}"
+        x=x,
+        y=y,
+        mode="lines",
+        name=name,
+        line={"color": color, "width": 3, "dash": dash},
+        text=text,
+        hovertemplate="%{text}",
     )
 
 

@@ -1,7 +1,7 @@
 """The one place with a colour, a font size or an axis in it.
 
-Colours are Okabe and Ito's (2008), told apart by colour-blind eyes; every series also has a dash or a marker of its own.
-They are readable on white and on near-black; text and grid take the page's colours, light or dark.
+Colours are Okabe and Ito's (2008), told apart by colour-blind eyes; every series also has a dash or a marker of its
+own. They are readable on white and on near-black; text and grid take the page's colours, light or dark.
 """
 
 import math
@@ -15,7 +15,18 @@ from rnnviz.results import HEARD
 BLUE, ORANGE, GREEN, RED, PINK, SKY, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#8A8A8A"
 
 CELLS = {"rnn": RED, "gru": GREEN, "lstm": BLUE}
-GATES = {"i": SKY, "f": GREEN, "g": ORANGE, "o": PINK, "c": BLUE, "h": RED, "z": GREEN, "r": PINK, "n": ORANGE, "a": GREY}
+GATES = {
+    "i": SKY,
+    "f": GREEN,
+    "g": ORANGE,
+    "o": PINK,
+    "c": BLUE,
+    "h": RED,
+    "z": GREEN,
+    "r": PINK,
+    "n": ORANGE,
+    "a": GREY,
+}
 REACH = ORANGE
 SIGNED = [[0.0, "#E66101"], [0.25, "#FDB863"], [0.5, "#F7F7F7"], [0.75, "#92C5DE"], [1.0, "#0571B0"]]
 """For values with a sign: orange below zero, blue above, on a fixed range around zero."""
@@ -60,7 +71,11 @@ def decades(axis: str, low: float | int, high: float | int) -> dict[str, Any]:
     step = max(1, math.ceil((high - low) / 7))
     ticks = list(range(math.ceil(low / step) * step, high + 1, step))
     text = ["1" if k == 0 else f"10{str(k).translate(_SUPERSCRIPT)}" for k in ticks]
-    return {f"{axis}_range": [low - 0.02 * (high - low), high + 0.02 * (high - low)], f"{axis}_tickvals": ticks, f"{axis}_ticktext": text}
+    return {
+        f"{axis}_range": [low - 0.02 * (high - low), high + 0.02 * (high - low)],
+        f"{axis}_tickvals": ticks,
+        f"{axis}_ticktext": text,
+    }
 
 
 def on_signed(value: float) -> str:
@@ -98,11 +113,29 @@ def lights(share: Any) -> list[str]:
 
 def note(text: str) -> dict[str, Any]:
     """A sentence in the middle of a picture that has nothing to draw."""
-    return {"text": text, "x": 0.5, "y": 0.5, "xref": "paper", "yref": "paper", "showarrow": False, "font": {"size": 18}}
+    return {
+        "text": text,
+        "x": 0.5,
+        "y": 0.5,
+        "xref": "paper",
+        "yref": "paper",
+        "showarrow": False,
+        "font": {"size": 18},
+    }
 
 
 def mark(fig: go.Figure, x: float | int, text: str, color: str, *, row: int | None = None) -> None:
     """A vertical line with its name at the top."""
     at: dict[str, Any] = {} if row is None else {"row": row, "col": 1}
     fig.add_vline(x=x, line={"color": color, "width": 2, "dash": "dot"}, **at)
-    fig.add_annotation(x=x, y=1, yref="y domain", text=text, showarrow=False, xanchor="left", yanchor="top", font={"color": color, "size": 14}, **at)
+    fig.add_annotation(
+        x=x,
+        y=1,
+        yref="y domain",
+        text=text,
+        showarrow=False,
+        xanchor="left",
+        yanchor="top",
+        font={"color": color, "size": 14},
+        **at,
+    )

@@ -12,11 +12,12 @@ __all__ = ["BASELINE_MSE", "HALF_MSE", "sample"]
 
 
 def sample(length: Any, batch: Any, generator: Any, dtype: Any = torch.float32) -> tuple[Tensor, Tensor]:
-    """Draw sequences: x_t = (v_t, m_t) with v uniform on [0, 1], m = 1 at one step of each half and 0 elsewhere; y = sum of m_t v_t.
+    """Draw sequences: x_t = (v_t, m_t) with v uniform on [0, 1], m = 1 at one step of each half and 0 elsewhere; y =
+    sum of m_t v_t.
 
     Returns inputs [length, batch, 2] (value, mark) and targets [batch]; the first half is length // 2 steps.
-    ValueError names a wrong argument; length is at least 2. Source: Hochreiter and Schmidhuber (1997), in the form of Le
-    et al. (2015) and Arjovsky et al. (2016), with values on [0, 1].
+    ValueError names a wrong argument; length is at least 2. Source: Hochreiter and Schmidhuber (1997), in the form
+    of Le et al. (2015) and Arjovsky et al. (2016), with values on [0, 1].
     """
     length, batch = arguments.integer("length", length, 2), arguments.integer("batch", batch)
     if not isinstance(generator, torch.Generator):

@@ -302,7 +302,10 @@ print(shown.kept.mean(), ways.reach, ways.direct[-1], ways.whole[-1])
     if settings["show"] == "lstm":
         return code
     before, _ = gates_configs(settings | {"reset": "before"})
-    return code.replace("import layer", "import layer, parting") + f"""
+    return (
+        code.replace("import layer", "import layer, parting")
+        + f"""
 apart = parting({before!r}, inputs)
 print(apart.apart[-1])
 """
+    )

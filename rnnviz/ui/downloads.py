@@ -24,8 +24,17 @@ def keep(view: View, code: str, data: Mapping[str, Any]) -> None:
         st.caption("The code computes it again, with the package alone.")
         st.code(code, language="python")
         with st.container(horizontal=True):
-            st.download_button("Data as CSV", as_csv(data), f"{view.page}.csv", "text/csv", key=f"{view.page}_csv", on_click="ignore")
-            st.download_button("Data as JSON", as_json(data), f"{view.page}.json", "application/json", key=f"{view.page}_json", on_click="ignore")
+            st.download_button(
+                "Data as CSV", as_csv(data), f"{view.page}.csv", "text/csv", key=f"{view.page}_csv", on_click="ignore"
+            )
+            st.download_button(
+                "Data as JSON",
+                as_json(data),
+                f"{view.page}.json",
+                "application/json",
+                key=f"{view.page}_json",
+                on_click="ignore",
+            )
 
 
 def link(view: View) -> str:

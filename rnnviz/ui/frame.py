@@ -9,8 +9,8 @@ from rnnviz.scenes import PAGES
 
 PAGE_FILES = Path(__file__).resolve().parents[2] / "pages"
 
-# Type sizes and rhythm of the first screen: question, claim, picture, verdict and three controls fit 1440 by 900 without
-# scrolling, and 1024 by 768.
+# Type sizes and rhythm of the first screen: question, claim, picture, verdict and three controls fit 1440 by 900
+# without scrolling, and 1024 by 768.
 STYLE = """
 <style>
 .stMainBlockContainer { padding: 4.1rem 2.5rem 4rem; max-width: 1500px; }
@@ -20,7 +20,8 @@ p.claim { font-size: 1.25rem; line-height: 1.35; margin: 0; }
 p.verdict sup { font-size: .65em; line-height: 0; }
 p.verdict { font-size: 1.5rem; line-height: 1.35; margin: .1rem 0 .3rem; }
 h2.why { font-size: 1.35rem; padding: .4rem 0 0; margin: 0; }
-.veil { height: 436px; display: grid; place-items: center; border: 2px dashed currentColor; border-radius: 8px; opacity: .6; font-size: 1.25rem; }
+.veil { height: 436px; display: grid; place-items: center; border: 2px dashed currentColor; border-radius: 8px;
+opacity: .6; font-size: 1.25rem; }
 .stSlider label p, .stButtonGroup label p, .stTextInput label p { font-size: 1.05rem; }
 .st-key-home_doors .stPageLink { border: 1px solid currentColor; border-radius: 8px; }
 .st-key-home_doors a { min-height: 3.5rem; padding: .5rem .9rem; }
@@ -35,7 +36,12 @@ p.verdict { font-size: 1.2rem; }
 </style>
 """
 
-st.set_page_config(page_title="rnnviz", page_icon=str(Path(__file__).with_name("icon.svg")), layout="wide", initial_sidebar_state="collapsed")
+st.set_page_config(
+    page_title="rnnviz",
+    page_icon=str(Path(__file__).with_name("icon.svg")),
+    layout="wide",
+    initial_sidebar_state="collapsed",
+)
 st.html(STYLE)
 page = st.navigation(
     [

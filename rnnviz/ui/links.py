@@ -24,7 +24,8 @@ class Number:
     help: str | None = None
 
     def nearest(self, given: object, fallback: Value) -> tuple[Value, str | None]:
-        """The value nearest to what was given, fallback where nothing is near, and in words what was wrong, if anything."""
+        """The value nearest to what was given, fallback where nothing is near, and in words what was wrong, if
+        anything."""
         takes = f"{self.low:g} to {self.high:g}"
         number = _decimal(given)
         if number is None:
@@ -104,7 +105,8 @@ Control = Number | Choice | Text | Flag
 def read(
     page: str, controls: Sequence[Control], scenes: Mapping[str, Settings], query: Mapping[str, Sequence[str]]
 ) -> tuple[Settings, list[str]]:
-    """The view that a query asks for: a scene, and the controls that differ from it; the nearest valid one where it errs.
+    """The view that a query asks for: a scene, and the controls that differ from it; the nearest valid one where it
+    errs.
 
     query maps a name to all its values; names of other pages are passed over. Returns the settings and a line for each
     thing that was changed.

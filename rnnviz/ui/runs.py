@@ -1,4 +1,5 @@
-"""Runs on a page: start one, watch it, stop it, in words where it is refused. The worker is the server's, not the page's."""
+"""Runs on a page: start one, watch it, stop it, in words where it is refused. The worker is the server's, not the
+page's."""
 
 import secrets
 from collections.abc import Callable
@@ -120,7 +121,13 @@ def status(run: Run) -> str:
     if run.state == "queued":
         return f"Waiting, number {run.place} in the queue."
     rate = f", {run.done / run.seconds:,.0f} steps a second" if run.seconds > 0 else ""
-    words = {"running": "Training", "paused": "Paused", "stopped": "Stopped", "finished": "Finished", "failed": "Broken off"}
+    words = {
+        "running": "Training",
+        "paused": "Paused",
+        "stopped": "Stopped",
+        "finished": "Finished",
+        "failed": "Broken off",
+    }
     return f"{words[run.state]}: step {run.done:,} of {run.total:,}{rate}. {run.reason}".strip()
 
 

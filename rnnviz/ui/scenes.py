@@ -64,7 +64,9 @@ def raised(text: str) -> str:
 
 
 def why(view: View) -> str:
-    """Draw the choice of what lies behind the picture; the word chosen, or "closed"."""
+    """Draw the choice of what lies behind the picture; the word chosen, or "closed", as it is before the answer."""
+    if not view.revealed:
+        return "closed"
     with st.container(horizontal=True, vertical_alignment="center", key=f"{view.page}_why_row"):
         st.html('<h2 class="why">Why?</h2>', width="content")
         controls.draw(view.page, "why")
@@ -94,7 +96,9 @@ def _settings(page: str) -> links.Settings:
     wanted = links.write(page, known, scenes, settings)
     if {key: [value] for key, value in wanted.items()} != mine:
         mixed = ("v", "run") if page != "adding_problem" else ("v",)
-        others = {k: v for k, v in query.items() if k not in mixed and not k.startswith(tuple(f"{name}_" for name in SCENES))}
+        others = {
+            k: v for k, v in query.items() if k not in mixed and not k.startswith(tuple(f"{name}_" for name in SCENES))
+        }
         st.query_params.from_dict({**others, **wanted})
     state[f"{page}:query"] = {key: [value] for key, value in wanted.items()}
     return settings
@@ -104,11 +108,12 @@ def _hold(page: str, settings: links.Settings) -> None:
     st.session_state[f"{page}:settings"] = settings
     for control in CONTROLS[page]:
         value: Any = settings[control.name]
-        if isinstance(control, links.Choice) and value == control.empty:
-            value = None
         key = f"{page}_{control.name}"
-        if key not in st.session_state or st.session_state[key] != value:
-            st.session_state[key] = value
+        # Only where the widget holds another value: what is written here overrules a slider that is still being moved,
+        # and the same value with another last digit would do so at every run.
+        if key not in st.session_state or control.nearest(st.session_state[key], not value)[0] != value:
+            empty = isinstance(control, links.Choice) and value == control.empty
+            st.session_state[key] = None if empty else value
 
 
 def _go(page: str, name: str) -> None:
@@ -144,7 +149,8 @@ def _chooser(page: str, scenes: Sequence[Scene], scene: Scene) -> None:
 
 
 def _claim(page: str, scene: Scene, predict: bool) -> bool:
-    """The claim; or, while a prediction is asked for, the question with its answers. True when the answer may be seen."""
+    """The claim; or, while a prediction is asked for, the question with its answers. True when the answer may be
+    seen."""
     answers = st.session_state.setdefault("answers", {})
     given = answers.get((page, scene.name))
     if not predict:
@@ -157,7 +163,8 @@ def _claim(page: str, scene: Scene, predict: bool) -> bool:
                 st.button(answer, key=f"{page}_answer_{n}", on_click=answers.__setitem__, args=((page, scene.name), n))
         return False
     right = given == scene.right
-    said = f"You said “{scene.answers[given]}”: {'right' if right else f'it is “{scene.answers[scene.right]}”'}. {scene.claim}"
+    truth = "right" if right else f"it is “{scene.answers[scene.right]}”"
+    said = f"You said “{scene.answers[given]}”: {truth}. {scene.claim}"
     with st.container(horizontal=True, vertical_alignment="center", key=f"{page}_revealed"):
         st.html(f'<p class="claim">{"✓" if right else "✗"} {escape(said)}</p>')
         st.button("Ask again", key=f"{page}_again", on_click=answers.pop, args=((page, scene.name), None))

@@ -15,7 +15,8 @@ PACKED = (".js", ".css", ".svg", ".json", ".map")
 
 
 def owner(cookies: Mapping[str, str], session: str) -> str:
-    """Whose browser this is: a hash of the cookie, so that no store holds a secret; the session where there is no cookie."""
+    """Whose browser this is: a hash of the cookie, so that no store holds a secret; the session where there is no
+    cookie."""
     cookie = cookies.get(COOKIE)
     return hashlib.sha256((cookie if isinstance(cookie, str) and cookie else session).encode()).hexdigest()
 
@@ -78,7 +79,11 @@ class PackedScripts:
                 return
             packed = await asyncio.to_thread(gzip.compress, bytes(body), 6)
             headers = MutableHeaders(raw=list(start["headers"]))
-            headers["content-encoding"], headers["content-length"], headers["vary"] = "gzip", str(len(packed)), "Accept-Encoding"
+            headers["content-encoding"], headers["content-length"], headers["vary"] = (
+                "gzip",
+                str(len(packed)),
+                "Accept-Encoding",
+            )
             self.kept[path] = (headers.raw, packed)
         headers_raw, packed = self.kept[path]
         await send({"type": "http.response.start", "status": 200, "headers": headers_raw})

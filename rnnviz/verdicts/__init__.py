@@ -1,4 +1,5 @@
-"""What a result says in words: one or two sentences with value, cause and contrast, each number computed. Pure, no torch."""
+"""What a result says in words: one or two sentences with value, cause and contrast, each number computed. Pure, no
+torch."""
 
 import math
 from collections.abc import Mapping

@@ -25,20 +25,29 @@ def verdict(lanes: Sequence[Progress], step: int, fault: str | None = None) -> V
     if len(seen) == 1:
         return Verdict(_one(seen[0], step, numbers), numbers)
     told = "; ".join(
-        f"{lane.name} loss {digits(numbers[f'loss_{lane.cell}'])}, reach {_reach(numbers[f'reach_{lane.cell}'], lane.length)}" for lane in seen
+        f"{lane.name} loss {digits(numbers[f'loss_{lane.cell}'])}, reach {_now(lane, numbers)}" for lane in seen
     )
     return Verdict(f"Step {step:,}: {told}. Always answering 1 gives {digits(BASELINE_MSE)}.", numbers)
 
 
 def _one(lane: Progress, step: int, numbers: dict[str, float]) -> str:
     loss, reach, first = (numbers[f"{name}_{lane.cell}"] for name in ("loss", "reach", "first"))
-    start = float(lane.reach[0])
-    now = _reach(reach, lane.length)
+    start, now = float(lane.reach[0]), _now(lane, numbers)
     if loss > BASELINE_MSE / 2:
         more = "nothing is heard that was not before" if reach <= start + 1 else "something is being learned"
-        return f"Step {step:,}: loss {digits(loss)}, always answering 1 gives {digits(BASELINE_MSE)}. Reach {now}, was {_reach(start, lane.length)}: {more}."
+        return (
+            f"Step {step:,}: loss {digits(loss)}, always answering 1 gives {digits(BASELINE_MSE)}. "
+            f"Reach {now}, was {_reach(start, lane.length)}: {more}."
+        )
     unmarked = float(at(lane.probe_step, lane.listening[:, 2], step))
-    return f"Step {step:,}: loss {digits(loss)}, reach {now}. The answer moves {digits(first)} for each unit of the first number (needs 1) and {digits(unmarked)} for an unmarked one."
+    return (
+        f"Step {step:,}: loss {digits(loss)}, reach {now}. The answer moves {digits(first)} for each unit of the "
+        f"first number (needs 1) and {digits(unmarked)} for an unmarked one."
+    )
+
+
+def _now(lane: Progress, numbers: dict[str, float]) -> str:
+    return _reach(numbers[f"reach_{lane.cell}"], lane.length)
 
 
 def _reach(reach: float, length: int) -> str:

@@ -28,7 +28,9 @@ def verdict(push: Push, carried: Carried) -> Verdict:
     time = len(carried.total) - 1
     reach = f"Reach {transport.reach} steps" if transport.reach is not None else f"Reach beyond all {time} steps"
     if carried.slopes is None or carried.weights is None:
-        return Verdict(f"{first} {reach}; the bound allows {exponent(numbers['bound_log10'])} over {time}, the truth is {exponent(float(transport.log_norm[0]) / ten)}.", numbers)
-    numbers["slopes_log10"], numbers["weights_log10"] = float(carried.slopes[-1]) / ten, float(carried.weights[-1]) / ten
-    cause = f"over {time} steps the weights multiply by {exponent(numbers['weights_log10'])}, the slopes by {exponent(numbers['slopes_log10'])}"
+        allowed, truth = exponent(numbers["bound_log10"]), exponent(float(transport.log_norm[0]) / ten)
+        return Verdict(f"{first} {reach}; the bound allows {allowed} over {time} steps, the truth is {truth}.", numbers)
+    slopes, weights = float(carried.slopes[-1]) / ten, float(carried.weights[-1]) / ten
+    numbers |= {"slopes_log10": slopes, "weights_log10": weights}
+    cause = f"over {time} steps the weights multiply by {exponent(weights)}, the slopes by {exponent(slopes)}"
     return Verdict(f"{first} {reach}: {cause}.", numbers)

@@ -173,9 +173,12 @@ def new_page(
         # Opened by a deep link, Streamlit's page first looks for its server beside the page: that 404 is its own way.
         page.on(
             "console",
-            lambda said: problems.append(f"console: {said.text} {said.location['url']}")
-            if said.type == "error" and not said.location["url"].endswith(("/_stcore/health", "/_stcore/host-config"))
-            else None,
+            lambda said: (
+                problems.append(f"console: {said.text} {said.location['url']}")
+                if said.type == "error"
+                and not said.location["url"].endswith(("/_stcore/health", "/_stcore/host-config"))
+                else None
+            ),
         )
         opened.append((context, page))
         return page

@@ -20,7 +20,9 @@ def test_it_paints_and_a_control_changes_the_picture(visit, settled):
         slider.press("ArrowRight")
     page.wait_for_url(re.compile(r"jacobians_gain=1\.03"))
     settled(page)
-    page.wait_for_function("d => document.querySelector('.js-plotly-plot .scatterlayer path.js-line').getAttribute('d') !== d", arg=before)
+    page.wait_for_function(
+        "d => document.querySelector('.js-plotly-plot .scatterlayer path.js-line').getAttribute('d') !== d", arg=before
+    )
     assert "5.09·10⁻⁶" not in values(page)
 
 

@@ -10,7 +10,16 @@ from rnnviz.results import Probe, Progress
 def lane(cell="gru", n=50):
     steps = np.arange(n)
     reach = np.where(steps[::10] >= 20, np.inf, 7.0)
-    return Progress(cell.upper(), cell, 30, steps, 0.17 - (0.003 if cell == "gru" else 0) * steps, steps[::10], reach, np.full((len(reach), 3), 0.5))
+    return Progress(
+        cell.upper(),
+        cell,
+        30,
+        steps,
+        0.17 - (0.003 if cell == "gru" else 0) * steps,
+        steps[::10],
+        reach,
+        np.full((len(reach), 3), 0.5),
+    )
 
 
 PROBE = Probe(

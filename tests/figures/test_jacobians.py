@@ -60,7 +60,9 @@ def test_the_reach_is_marked_where_it_is():
 
 def test_slopes_and_weights_add_up_and_gated_cells_say_that_they_have_none():
     figure = jacobians.tug(a_carried(-0.5 * np.arange(30)))
-    np.testing.assert_allclose(trace(figure, "slopes") + trace(figure, "weights"), trace(figure, "together"), atol=1e-12)
+    np.testing.assert_allclose(
+        trace(figure, "slopes") + trace(figure, "weights"), trace(figure, "together"), atol=1e-12
+    )
     (said,) = jacobians.tug(a_carried([0, -1], split=False)).layout.annotations
     assert "no such split" in said.text
 

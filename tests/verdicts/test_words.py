@@ -13,11 +13,24 @@ from rnnviz.verdicts import adding_problem, digits, exponent, jacobians, power
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        (0, "0"), (2.184, "2.18"), (0.0061, "0.0061"), (6700.4, "6,700"), (2.8e-5, "2.8·10⁻⁵"), (-0.5, "−0.5"), (1, "1"),
-        (99999.9, "1·10⁵"), (38919.4, "38,900"), (0.00099999, "0.001"), (100, "100"), (123456.0, "1.23·10⁵"), (9.999e-4, "0.001"), (math.inf, "infinite"), (math.nan, "not known"),
+        (0, "0"),
+        (2.184, "2.18"),
+        (0.0061, "0.0061"),
+        (6700.4, "6,700"),
+        (2.8e-5, "2.8·10⁻⁵"),
+        (-0.5, "−0.5"),
+        (1, "1"),
+        (99999.9, "1·10⁵"),
+        (38919.4, "38,900"),
+        (0.00099999, "0.001"),
+        (100, "100"),
+        (123456.0, "1.23·10⁵"),
+        (9.999e-4, "0.001"),
+        (math.inf, "infinite"),
+        (math.nan, "not known"),
         (-3.2e-7, "−3.2·10⁻⁷"),
     ],
-)  # fmt: skip
+)
 def test_three_digits_as_people_write_them(value, said):
     assert digits(value) == said
 
@@ -60,11 +73,16 @@ def test_a_push_below_rounding_is_told_by_its_derivative_and_a_short_one_at_its_
 
 def lane(loss, reach, cell="gru"):
     steps = np.arange(0, 100, 10)
-    return Progress("GRU", cell, 20, steps, np.full(10, loss), steps, np.array([8.0, *[reach] * 9]), np.full((10, 3), 0.9))
+    return Progress(
+        "GRU", cell, 20, steps, np.full(10, loss), steps, np.array([8.0, *[reach] * 9]), np.full((10, 3), 0.9)
+    )
 
 
 def test_a_flat_loss_over_a_growing_reach_is_something_being_learned():
-    assert "Reach 15 of 20, was 8 of 20: something is being learned" in adding_problem.verdict([lane(0.167, 15.0)], 50).text
+    assert (
+        "Reach 15 of 20, was 8 of 20: something is being learned"
+        in adding_problem.verdict([lane(0.167, 15.0)], 50).text
+    )
     assert "nothing is heard that was not before" in adding_problem.verdict([lane(0.167, 8.0)], 50).text
     learned = adding_problem.verdict([lane(0.01, math.inf)], 50)
     assert "reach beyond all 20 steps. The answer moves 0.9 for each unit" in learned.text
