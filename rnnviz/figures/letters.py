@@ -118,8 +118,14 @@ def generate(several: Sequence[Spelled]) -> go.Figure:
     )
     fig.update_layout(
         margin={"l": 110, "r": 8, "t": 8, "b": 48},
-        yaxis={"tickvals": np.arange(len(rows)), "ticktext": rows, "range": [len(rows) - 0.5, -0.5], "showgrid": False},
-        xaxis={"title": "answers, each read next; darker is surer", "dtick": 1, "showgrid": False},
+        yaxis={
+            "tickvals": np.arange(len(rows)),
+            "ticktext": rows,
+            "range": [len(rows) - 0.5, -0.5],
+            "showgrid": False,
+            "zeroline": False,
+        },
+        xaxis={"title": "answers, each read next; darker is surer", "dtick": 1, "showgrid": False, "zeroline": False},
         hovermode="closest",
     )
     return fig
