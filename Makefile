@@ -11,6 +11,8 @@ PORT ?= 8501
 ADDRESS ?=
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 WORKERS ?= 2
+# make test PYTEST=--cov also says which lines, of the tests too, never ran; it takes three times as long
+PYTEST ?=
 export PYTHON TORCH_INDEX
 
 # by module, not by script: a script holds the folder that it was installed in, and checkouts move
@@ -27,7 +29,7 @@ run:
 test:
 	@.ci/environment test
 	$(LINT)
-	$(PY) pytest -n $(WORKERS) --no-loadscope-reorder --cov
+	$(PY) pytest -n $(WORKERS) --no-loadscope-reorder $(PYTEST)
 
 check:
 	@.ci/environment check

@@ -83,14 +83,16 @@ def _settings(page: str) -> links.Settings:
     if saved is None or (mine != state.get(f"{page}:query") and (mine or not arrived)):
         settings, state[f"{page}:notices"] = links.read(page, known, scenes, query)
     else:
-        settings = dict(saved)
+        settings, notices = dict(saved), []
         for control in known:
             key = f"{page}_{control.name}"
             if key in state:
                 # What a browser sends is checked again: its limits are the browser's word.
-                settings[control.name], _ = control.nearest(state[key], saved[control.name])
-        if settings != saved:
-            state[f"{page}:notices"] = []
+                settings[control.name], why = control.nearest(state[key], saved[control.name])
+                if why is not None:
+                    notices.append(f"{control.label} {why}; now {settings[control.name]}.")
+        if notices or settings != saved:
+            state[f"{page}:notices"] = notices
     _hold(page, settings)
     state["page"] = page
     wanted = links.write(page, known, scenes, settings)
