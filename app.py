@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import logging
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
-from rnnviz.runs.store import RunStore, StoreError
+from rnnviz.runs.store import RunStore
 from rnnviz.runs.supervisor import Supervisor
 from rnnviz.ui.serving import OwnerCookie, PackedScripts
 
@@ -28,13 +27,8 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     import plotly.graph_objects  # noqa: F401
 
     threading.Thread(target=warm, daemon=True, name="warm-torch").start()
-    try:
-        supervisor = Supervisor(RunStore())
-    except StoreError as error:
-        # Everything but training works without a store, and the learning page says why it does not.
-        logging.getLogger("rnnviz").error("no runs: %s", error)
-        yield
-        return
+    # Everything but training works without a store: the learning page says why it does not, and it is tried again.
+    supervisor = Supervisor(RunStore)
     supervisor.start()
     yield
     await asyncio.to_thread(supervisor.close)

@@ -3,7 +3,7 @@
 import math
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -243,10 +243,14 @@ class RunStore:
         with self._connect() as db:
             return contents.pairs(db, select(runs.c.id, runs.c.wish).where(runs.c.state == "running"))
 
-    def recover(self, reason: str) -> None:
-        """Mark what a server that is gone left running as paused: its processes, should one live, can write no more."""
+    def recover(self, reason: str, ids: Collection[str] | None = None) -> None:
+        """Mark what a server that is gone left running as paused: its processes, should one live, can write no more.
+
+        ids: of these runs only.
+        """
+        which = runs.c.state == "running"
         with self._connect(write=True) as db:
-            for row in db.execute(select(runs).where(runs.c.state == "running")).all():
+            for row in db.execute(select(runs).where(which if ids is None else which & runs.c.id.in_(ids))).all():
                 state, why = ("stopped", row.why) if row.wish == "stop" else ("paused", reason)
                 self._set(db, row.id, state=state, reason=why, wish="run", why="")
 

@@ -3,6 +3,7 @@
 A page never calls it: it writes what it wants into the store, and the supervisor finds it there.
 """
 
+import fcntl
 import json
 import logging
 import os
@@ -11,9 +12,13 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import IO, Any
 
+from rnnviz.runs import tables
 from rnnviz.runs.run import Lost
 from rnnviz.runs.store import RunStore, StoreError
 from rnnviz.runs.worker import SERVER_GONE
@@ -22,6 +27,8 @@ log = logging.getLogger(__name__)
 
 OBEY = 1.6
 """For how many seconds a worker may go on against what is wanted; with the polls around it, it is dead within two."""
+
+TAKEN = "Another server trains the runs of this data folder: this one only shows them, and takes over when that ends."
 
 
 @dataclass(slots=True)
@@ -61,14 +68,15 @@ class Worker:
 class Supervisor:
     """Starts queued runs, keeps one idle worker warm, notices the dead, kills what does not obey, pauses and prunes.
 
-    The server starts one, and closes it at its end; one for a database. slots: how many runs at once, by default
+    The server starts one, and closes it at its end. Of several servers on one SQLite file one supervises, and the
+    next takes over when it ends. open_store is called until it gives a store. slots: how many runs at once, by default
     RNNVIZ_RUNS, else the number of cores - 1, at least 1. unwatched: after how many seconds without a viewer a run
     pauses. poll: seconds between two looks at the store. nice: how far workers stand back behind the pages.
     """
 
     def __init__(
         self,
-        store: RunStore,
+        open_store: Callable[[], RunStore],
         *,
         slots: int | None = None,
         unwatched: float = 600.0,
@@ -76,11 +84,13 @@ class Supervisor:
         nice: int = 10,
     ) -> None:
         self.slots = default_slots() if slots is None else slots
-        self._store, self._unwatched, self._poll, self._nice = store, unwatched, poll, nice
+        self._open, self._unwatched, self._poll, self._nice = open_store, unwatched, poll, nice
         self._active: dict[str, Worker] = {}
         self._idle: Worker | None = None
         self._warm_at = self._tend_at = 0.0
         self._recovered = False
+        self._lock: IO[Any] | None = None
+        self._said = ""
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="supervisor", daemon=True)
 
@@ -107,23 +117,35 @@ class Supervisor:
             worker.end(signal.SIGKILL)
             worker.bury()
         self._idle = None
-        try:
-            self._store.recover(SERVER_GONE)
-        except StoreError as error:
-            log.warning("%s", error)  # the next server will mark them
+        if self._active:
+            try:
+                self._store.recover(SERVER_GONE, list(self._active))
+            except StoreError as error:
+                log.warning("%s", error)  # the next server will mark them
         self._active.clear()
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    @cached_property
+    def _store(self) -> RunStore:
+        return self._open()
 
     def _watch(self) -> None:
         while not self._closing.is_set():
             try:
                 self._tick()
+                self._said = ""
             except StoreError as error:  # it is said on the pages; here it is enough to go on trying
-                log.warning("%s", error)
+                if str(error) != self._said:
+                    log.warning("%s", error)
+                self._said = str(error)
             except Exception:
                 log.exception("supervisor")  # a fault in here must not leave the queue without anybody
             self._closing.wait(self._poll)
 
     def _tick(self) -> None:
+        self._lead()
         if not self._recovered:
             self._store.recover(SERVER_GONE)
             self._recovered = True
@@ -147,6 +169,27 @@ class Supervisor:
         if now >= self._tend_at:
             self._store.tend(self._unwatched)
             self._tend_at = now + max(self._poll, min(10.0, self._unwatched / 4))
+
+    def _lead(self) -> None:
+        """Be the one supervisor of an SQLite file until the end; StoreError while another is.
+
+        The system takes the lock from a process that dies, and workers do not inherit it.
+        """
+        path = tables.lock_file(self._store.url)
+        if path is None or self._lock is not None:
+            return
+        try:
+            lock = path.open("ab")
+        except OSError as error:
+            raise StoreError(tables.in_words(error)) from error
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            lock.close()
+            if isinstance(error, BlockingIOError):
+                raise StoreError(TAKEN) from error
+            raise StoreError(tables.in_words(error)) from error
+        self._lock = lock
 
     def _reap(self) -> None:
         """Say of each run whose process has ended without a word how it ended."""
@@ -179,8 +222,10 @@ class Supervisor:
 
 def default_slots() -> int:
     """RNNVIZ_RUNS, else the number of cores - 1, at least 1."""
-    asked = os.environ.get("RNNVIZ_RUNS", "")
-    return max(1, int(asked) if asked.isdigit() else (os.cpu_count() or 1) - 1)
+    try:
+        return max(1, int(os.environ.get("RNNVIZ_RUNS", "")))
+    except ValueError:
+        return max(1, (os.cpu_count() or 1) - 1)
 
 
 def _spawn(nice: int) -> Worker:

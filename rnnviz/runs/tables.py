@@ -110,6 +110,15 @@ def default_url() -> str:
     return f"sqlite:///{folder / 'runs.sqlite'}"
 
 
+def lock_file(address: str) -> Path | None:
+    """The file whose lock says who supervises the runs of an SQLite file; None for any other database."""
+    url = make_url(address)
+    path = url.database or ":memory:"
+    if url.get_backend_name() != "sqlite" or path == ":memory:" or path.startswith("file:"):
+        return None
+    return Path(f"{path}-lock")
+
+
 def open_engine(address: str, patience: float) -> Engine:
     """An engine whose transactions are whole; patience is for how many seconds a locked SQLite file is waited for.
 

@@ -21,7 +21,7 @@ from rnnviz.runs import worker
 from rnnviz.runs.packing import pack_configs
 from rnnviz.runs.run import Limits, Lost
 from rnnviz.runs.store import RunStore, StoreError
-from rnnviz.runs.supervisor import Supervisor, default_slots
+from rnnviz.runs.supervisor import TAKEN, Supervisor, _spawn, default_slots
 from rnnviz.runs.worker import work
 from rnnviz.training import Snapshot, train
 
@@ -262,7 +262,7 @@ def supervise(store: RunStore) -> Iterator[Callable[..., Supervisor]]:
 
     def start(**options: Any) -> Supervisor:
         # beside other tests on two cores, a worker that stands back would hardly get to its turn
-        started.append(Supervisor(store, **({"poll": 0.05, "nice": 0} | options)))
+        started.append(Supervisor(lambda: store, **({"poll": 0.05, "nice": 0} | options)))
         started[-1].start()
         return started[-1]
 
@@ -394,7 +394,7 @@ SERVER = """
 import sys, time
 from rnnviz.runs.store import RunStore
 from rnnviz.runs.supervisor import Supervisor
-supervisor = Supervisor(RunStore(sys.argv[1]), slots=1, poll=0.05, nice=0)
+supervisor = Supervisor(lambda: RunStore(sys.argv[1]), slots=1, poll=0.05, nice=0)
 supervisor.start()
 while True:
     time.sleep(0.05)
@@ -475,7 +475,60 @@ def test_supervisor_survives_a_store_out_of_reach(
     eventually(lambda: store.find(id).state == "running")
 
 
-@pytest.mark.parametrize(("asked", "slots"), [("3", 3), ("0", 1), ("many", None), ("", None)])
+def test_second_supervisor_leaves_the_runs_alone_until_the_first_ends(
+    store: RunStore, supervise: Callable[..., Supervisor], caplog: pytest.LogCaptureFixture
+) -> None:
+    first = supervise(slots=1)
+    id = store.create((LONG,), "ann")
+    eventually(lambda: store.find(id).done > 0)
+    guest = supervise(slots=1)
+    eventually(lambda: guest._said)
+    time.sleep(0.3)
+    guest.close()
+    assert store.find(id).state == "running"
+    assert id in first.pids()
+    assert caplog.text.count(TAKEN) == 1  # not at every look
+
+    heir = supervise(slots=1)
+    eventually(lambda: heir._said)
+    first.close()
+    assert (store.find(id).state, store.find(id).reason) == ("paused", worker.SERVER_GONE)
+    store.want(id, "run", "ann")
+    eventually(lambda: id in heir.pids())
+
+
+def test_each_supervisor_of_a_database_without_a_file_pauses_its_own_runs_at_its_end() -> None:
+    store = RunStore("sqlite://")
+    other = claimed(store, TINY)[0]
+    mine = claimed(store, LONG)[0]
+    supervisor = Supervisor(lambda: store, slots=0)
+    supervisor._active[mine] = _spawn(0)
+    supervisor.close()
+    assert [store.find(id).state for id in (other, mine)] == ["running", "paused"]
+    store.close()
+
+
+def test_store_that_opens_late_is_supervised_from_then_on(store: RunStore, caplog: pytest.LogCaptureFixture) -> None:
+    ready = []
+
+    def open_store() -> RunStore:
+        if not ready:
+            raise StoreError("The disk is full.")
+        return store
+
+    supervisor = Supervisor(open_store, slots=0, unwatched=0.1, poll=0.01)
+    supervisor.start()
+    eventually(lambda: supervisor._said)
+    id = store.create((LONG,), "ann")
+    time.sleep(0.2)
+    assert store.find(id).state == "queued"
+    ready.append(True)
+    eventually(lambda: store.find(id).state == "paused")
+    supervisor.close()
+    assert caplog.text.count("The disk is full.") == 1
+
+
+@pytest.mark.parametrize(("asked", "slots"), [("3", 3), ("0", 1), ("many", None), ("", None), ("²", None)])
 def test_number_of_slots(monkeypatch: pytest.MonkeyPatch, asked: str, slots: int | None) -> None:
     monkeypatch.setenv("RNNVIZ_RUNS", asked)
     assert default_slots() == (slots or max(1, (os.cpu_count() or 1) - 1))
