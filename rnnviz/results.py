@@ -54,8 +54,8 @@ class Probe:
 
     error: mean squared error. reach: of the answer, None if beyond T.
     listening: mean of dy/dv at the first mark and at the second, mean of |dy/dv| at unmarked steps; 1, 1, 0 is solved.
-    log_answer [time+1]: median over the batch of ln of ‖dy/ds_t‖ / ‖dy/ds_T‖, s the whole state; -inf is an exact zero.
-    grad_norm [time+1]: ‖dL/ds_t‖ of the whole batch.
+    log_answer [time+1]: median over the batch of ln of ‖dy/ds_t‖ / ‖dy/ds_T‖, s the whole state.
+    log_grad_norm [time+1]: ln ‖dL/ds_t‖ of the whole batch. Either is -inf where all is 0 in float64.
     inputs [time, 2], gates: name -> [time, hidden] (Elman: its state "h", row 0 is after step 1), of the first
     sequence. predictions, targets [batch]. weights: name -> array, those that were looked at, read-out included.
     """
@@ -64,7 +64,7 @@ class Probe:
     reach: int | None
     listening: tuple[float, float, float]
     log_answer: Array
-    grad_norm: Array
+    log_grad_norm: Array
     inputs: Array
     gates: Mapping[str, Array]
     predictions: Array
@@ -107,7 +107,7 @@ class Push:
 
     left [n]: the true difference relative to the size of the push. The rest are natural logarithms: predicted, the
     derivative along the push; log_norm, the most that any push could keep; log_bound, the product of the steps' largest
-    singular values; log_simple, (gamma sigma_max(W_h))^n, None for gated cells. A left below floor is rounding.
+    singular values; log_simple, (gamma sigma_max(W_h))^n, None for gated cells. A left not above floor [n] is rounding.
     """
 
     step: int
@@ -117,27 +117,29 @@ class Push:
     log_norm: Array
     log_bound: Array
     log_simple: Array | None
-    floor: float
+    floor: Array
 
     @property
     def gone(self) -> int | None:
         """The first later step n at which less than 1 % of the push is left, or only rounding; None if at none."""
-        quiet = np.flatnonzero(~(self.left[1:] >= max(HEARD, self.floor)))
+        quiet = np.flatnonzero(~(self.left[1:] >= np.maximum(HEARD, self.floor[1:])))
         return int(quiet[0]) + 1 if quiet.size else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Carried:
-    """What arrives from the end, by lag 0, 1, ..., T, in natural logarithms: mean over random unit vectors carried
-    back.
+    """What arrives from the end, by lag 0, 1, ..., T, in natural logarithms: a mean over random unit vectors.
 
-    total = slopes + weights, exactly; the two parts are None for gated cells, which have no such split.
+    total = slopes + weights, exactly; the two parts are None for gated cells, which have no such split. Where all
+    vectors are exactly 0 the total is -inf, and so is the part that made it so; the other is NaN. living: how many
+    came through.
     """
 
     transport: Transport
     total: Array
     slopes: Array | None
     weights: Array | None
+    living: int
 
 
 BASELINE_MSE = 1 / 6

@@ -11,6 +11,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from rnnviz import arguments
+from rnnviz.analysis.norms import log_norm
+from rnnviz.arguments import Start, Training
 from rnnviz.bptt import backward
 from rnnviz.cells import Cell, build
 from rnnviz.clipping import clip, norm
@@ -53,14 +56,18 @@ class Snapshot:
             raise ValueError("data is not a snapshot of a run: it takes what Snapshot.to_bytes() gave") from error
 
 
-def train(config: TrainConfig, start: Snapshot | None = None) -> Iterator[Record]:
+def train(config: Training, start: Start | None = None) -> Iterator[Record]:
     """Train a cell with a linear read-out of its last state, y = W_y . h_T + b_y, on the mean squared error.
 
     Yields a Record a step, from step 0 or from start.step, until config.steps. A changed rate or clip is
     train(replace(config, ...), start=snapshot). Non-finite values end the run: the last record says where in `fault`,
     its snapshot is the last finite state. float32; the same config gives the same run on one machine.
-    ValueError: start does not fit the config. Recipe: Le et al. (2015), Arjovsky et al. (2016).
+    ValueError, at the call: start does not fit the config. Recipe: Le et al. (2015), Arjovsky et al. (2016).
     """
+    if not isinstance(config, TrainConfig):
+        raise ValueError(f"config is {arguments.shown(config)}: it takes a TrainConfig")
+    if start is not None and not isinstance(start, Snapshot):
+        raise ValueError(f"start is {arguments.shown(start)}: it takes a Snapshot, as Snapshot.from_bytes() returns")
     cell, flat, weights = _network(config)
     batches = torch.Generator().manual_seed(config.seed + BATCH_STREAM)
     # One parameter, viewed by name: an optimiser that works entry by entry cannot tell, and does it in one pass.
@@ -70,6 +77,19 @@ def train(config: TrainConfig, start: Snapshot | None = None) -> Iterator[Record
     if start is not None:
         _restore(config, start, weights, optimizer, batches)
         first, spent = start.step, start.seconds
+    return _steps(config, cell, flat, weights, batches, optimizer, first, spent)
+
+
+def _steps(
+    config: TrainConfig,
+    cell: Cell,
+    flat: Tensor,
+    weights: dict[str, Tensor],
+    batches: torch.Generator,
+    optimizer: Any,
+    first: int,
+    spent: float,
+) -> Iterator[Record]:
     probe_inputs, probe_targets = _probe_batch(config)
 
     def take(steps: int) -> Snapshot:
@@ -211,8 +231,8 @@ def _probe(cell: Cell, weights: Mapping[str, Tensor], x: Tensor, y: Tensor) -> P
     grad_h[-1] = W_y
     back = backward(cell, trace, grad_h)  # of the answer, not of the loss: a residual of zero would hide it
     state = back.delta if back.carried_c is None else torch.cat((back.delta, back.carried_c), -1)
-    sizes = torch.linalg.vector_norm(state, dim=-1)  # [time+1, batch]
-    log_answer = (sizes.log() - sizes[-1].log()).median(-1).values.numpy()
+    sizes = log_norm(state)  # [time+1, batch]
+    log_answer = (sizes - sizes[-1]).median(-1).values.numpy()
     by_value, marks = back.inputs[..., 0], x[..., 1]
     half = x.shape[0] // 2
     first, second = (by_value * marks)[:half].sum(0).mean(), (by_value * marks)[half:].sum(0).mean()
@@ -223,7 +243,7 @@ def _probe(cell: Cell, weights: Mapping[str, Tensor], x: Tensor, y: Tensor) -> P
         reach=reach(log_answer),
         listening=(float(first), float(second), float(unmarked)),
         log_answer=log_answer,
-        grad_norm=torch.linalg.vector_norm(sizes * residual * (2 / len(y)), dim=-1).numpy(),
+        log_grad_norm=(0.5 * torch.logsumexp(2 * (sizes + (2 / len(y) * residual).abs().log()), -1)).numpy(),
         inputs=x[:, 0].numpy(),
         gates=_gates(cell, trace),
         predictions=answer.numpy(),

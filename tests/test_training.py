@@ -2,6 +2,7 @@
 effect."""
 
 import math
+import re
 from dataclasses import fields, replace
 
 import numpy as np
@@ -127,9 +128,27 @@ def test_a_snapshot_is_asked_for_before_the_next_record():
 def test_a_snapshot_of_another_network_is_refused_in_words(change, says):
     start = next(iter(train(SMALL))).snapshot()
     with pytest.raises(ValueError, match=says):
-        next(train(replace(SMALL, **change), start))
+        train(replace(SMALL, **change), start)  # at the call, not at the first record
     with pytest.raises(ValueError, match="not a snapshot"):
         Snapshot.from_bytes(b"nonsense")
+
+
+def test_the_highest_rate_is_one_that_adam_can_take():
+    *_, last = train(replace(SMALL, learning_rate=3e37))
+    assert "not finite" in last.fault
+
+
+@pytest.mark.parametrize(
+    ("config", "start", "says"),
+    [
+        ({"cell": "gru"}, None, "config is {'cell': 'gru'}: it takes a TrainConfig"),
+        (None, None, "config is None: it takes a TrainConfig"),
+        (SMALL, b"x", "start is b'x': it takes a Snapshot, as Snapshot.from_bytes() returns"),
+    ],
+)
+def test_what_is_no_config_or_snapshot_is_refused_at_the_call(config, start, says):
+    with pytest.raises(ValueError, match=re.escape(says)):
+        train(config, start)
 
 
 def test_cells_with_other_numbers_of_weights_see_the_same_batches(monkeypatch):
@@ -193,8 +212,9 @@ def test_the_forward_pass_overflows_and_the_run_says_where_and_keeps_the_last_fi
 
 
 def test_an_update_that_is_not_finite_is_taken_back_and_named():
-    # SGD has no bound on its step: the rate that overflows float32 in the first one
-    *_, last = train(replace(SMALL, optimizer="sgd", learning_rate=3e38, clip=None))
+    # SGD has no bound on its step: with a gradient above 11 this rate overflows float32 in the first one
+    steep = {"cell": "rnn", "activation": "relu", "recurrent": "identity", "gain": 2.0, "clip": None}
+    *_, last = train(replace(SMALL, optimizer="sgd", learning_rate=3e37, **steep))
     assert last.step == 0
     assert "the update made" in last.fault
     assert all(bool(torch.isfinite(w).all()) for w in last.snapshot().weights.values())
@@ -222,7 +242,11 @@ def test_the_probe_is_autograds_derivative_of_the_answer(cell):
     np.testing.assert_allclose(probe.predictions, answer.detach().numpy(), atol=1e-10)
     assert probe.reach == reach(probe.log_answer)
     assert probe.log_answer[-1] == 0
-    assert probe.log_answer.shape == probe.grad_norm.shape == (config.length + 1,)
+    by_answer = 2 / len(y) * (answer - y).detach().unsqueeze(1)
+    assert probe.log_grad_norm[-1] == pytest.approx(
+        math.log((by_answer * read.weight.detach()).norm().item()), abs=1e-9
+    )
+    assert probe.log_answer.shape == probe.log_grad_norm.shape == (config.length + 1,)
     assert set(probe.gates) == {"rnn": {"h"}, "gru": set("zrn"), "lstm": set("ifgo")}[cell]
     assert all(gate.shape == (config.length, config.hidden) for gate in probe.gates.values())
     assert (record.rho is not None) == (cell == "rnn")
@@ -232,11 +256,12 @@ def test_probes_come_at_their_cadence_and_at_the_end():
     assert [r.step for r in train(SMALL) if r.probe is not None] == [0, 4, 8, 11]
 
 
-def test_a_probe_beyond_the_range_of_float32_is_not_zero():
-    config = replace(SMALL, cell="rnn", gain=0.05, length=60, steps=1)
-    left = next(iter(train(config))).probe.log_answer[0]
-    assert math.isfinite(left)
-    assert left < math.log(1e-45)
+def test_a_gradient_whose_square_is_beyond_floats_is_not_zero():
+    config = replace(SMALL, cell="rnn", gain=0.05, length=200, recurrent="orthogonal", steps=1)
+    probe = next(iter(train(config))).probe
+    assert np.isfinite(probe.log_answer).all()
+    assert np.isfinite(probe.log_grad_norm).all()
+    assert probe.log_answer[0] < math.log(1e-250)
 
 
 def test_the_gru_learns_thirty_steps_before_the_tanh_rnn():

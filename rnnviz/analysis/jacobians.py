@@ -8,13 +8,13 @@ import torch
 from torch import Tensor
 
 from rnnviz import arguments
+from rnnviz.arguments import Network, Unrolled
 from rnnviz.axes import Jacobians
-from rnnviz.cells import Cell
 from rnnviz.results import Transport
-from rnnviz.trace import Trace, check_trace
+from rnnviz.trace import check_trace
 
 
-def step_jacobians(cell: Cell, trace: Trace, batch: Any = 0) -> Tensor:
+def step_jacobians(cell: Network, trace: Unrolled, batch: Any = 0) -> Tensor:
     """J_t = ds_t/ds_{t-1}, in closed form: for Elman diag(phi'(a_t)) W_h.
 
     Returns [time, state, state], J[t-1, i, j] = ds_{t,i}/ds_{t-1,j} of one sequence; state is hidden, for the LSTM
@@ -111,6 +111,8 @@ def _check(jacobians: Any) -> Tensor:
     shape = tuple(jacobians.shape)
     if len(shape) != 3 or shape[1] != shape[2] or 0 in shape:
         raise ValueError(f"jacobians has shape {shape}: {takes}")
+    if not jacobians.is_floating_point():
+        raise ValueError(f"jacobians is {jacobians.dtype}: {takes}, of real floating numbers")
     broken = torch.nonzero(~torch.isfinite(jacobians).all(-1).all(-1))
     if broken.numel():
         raise ValueError(f"jacobians is not finite at step {int(broken[0]) + 1}: there is no product to take")

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from rnnviz import arguments
 from rnnviz.analysis.jacobians import step_jacobians, transport
+from rnnviz.analysis.norms import log_norm
 from rnnviz.cells import Cell, Elman, build
 from rnnviz.config import CellConfig, InputConfig
 from rnnviz.inputs import sequence
@@ -40,7 +41,7 @@ def nudge(network: Cell, trace: Trace, step: int, size: float, seed: int = 0) ->
     moved = start.unsqueeze(0).split(network.hidden, -1)
     again = unroll(network, x[step:], moved if len(moved) > 1 else moved[0])
     pushed = torch.cat([again[name] for name in network.state_names], -1)[:, 0]
-    left = torch.linalg.vector_norm(pushed - states, dim=-1) / size
+    left = (log_norm(pushed - states) - math.log(size)).exp()
 
     J = step_jacobians(network, trace)[step:]
     predicted = np.zeros(len(J) + 1)
@@ -52,8 +53,9 @@ def nudge(network: Cell, trace: Trace, step: int, size: float, seed: int = 0) ->
     # The transposed product in reverse order has the same norms, and grows by one step at a time as this one does.
     forward = transport(J.flip(0).mT)
     simple = _simple_bound(network, len(J))
-    # Two states this close differ by rounding alone.
-    floor = 4 * torch.finfo(torch.float64).eps * float(states.abs().max()) * math.sqrt(states.shape[1]) / size
+    # Two states this close differ by rounding alone: an error is as large as the states were when it was made.
+    largest = states.abs().amax(-1).cummax(0).values
+    floor = (4 * torch.finfo(torch.float64).eps * math.sqrt(states.shape[1]) / size * largest).numpy()
     return Push(step, size, left.numpy(), predicted, forward.log_norm[::-1], forward.log_bound[::-1], simple, floor)
 
 
@@ -61,34 +63,35 @@ def carried(cell: CellConfig, inputs: InputConfig) -> Carried:
     """What arrives from the end: the norm of ds_T/ds_k, and 32 random unit vectors carried back, u_{t-1} = J_t^T u_t.
 
     For Elman a step's factor along u is (‖Du‖/‖u‖)(‖W^T D u‖/‖Du‖), D = diag(phi'(a_t)): slope times weight, exactly.
+    A vector that comes to an exact zero is left out from there on; if all do, the part that did it is -inf.
     """
     network = build(cell)
     trace = unroll(network, sequence(inputs, cell.inputs))
     J = step_jacobians(network, trace)
     u = _unit(J.shape[1], VECTORS, cell.seed)
-    slopes, weights = np.zeros(len(J) + 1), np.zeros(len(J) + 1)
-    total = np.zeros(len(J) + 1)
+    split = isinstance(network, Elman)
+    parts = np.zeros((2, len(J) + 1))  # ln of slopes and of weights; a gated cell's whole factor stands in the second
     for lag in range(1, len(J) + 1):
         t = len(J) - lag
         middle = _slopes(network, trace, t) * u if isinstance(network, Elman) else u
         through = network.W_h.mT @ middle if isinstance(network, Elman) else J[t].mT @ u
         before, between, after = (torch.linalg.vector_norm(part, dim=0) for part in (u, middle, through))
-        slopes[lag] = slopes[lag - 1] + _mean_log(between, before)
-        weights[lag] = weights[lag - 1] + _mean_log(after, between)
-        total[lag] = slopes[lag] + weights[lag]
-        u = through / torch.where(after > 0, after, 1.0)
-    split = isinstance(network, Elman)
-    return Carried(transport(J), total, slopes if split else None, weights if split else None)
+        living = after > 0
+        if not bool(living.any()):
+            # What ends them all is named; the other part is not known from here on.
+            parts[:, lag:] = np.array([[-np.inf], [np.nan]] if not bool(between.any()) else [[np.nan], [-np.inf]])
+            break
+        logs = torch.stack(((between / before).log(), (after / between).log()))[:, living]
+        parts[:, lag] = parts[:, lag - 1] + logs.mean(1).numpy()
+        u = (through / after)[:, living]
+    gone = np.isneginf(parts).any(0)
+    total = np.where(gone, -np.inf, parts.sum(0))
+    slopes, weights = parts if split else (None, None)
+    return Carried(transport(J), total, slopes, weights, u.shape[1])
 
 
 def _slopes(network: Elman, trace: Trace, t: int) -> Tensor:
     return network.factors(trace)[0][t, 0].unsqueeze(1)
-
-
-def _mean_log(after: Tensor, before: Tensor) -> float:
-    """Mean over the vectors of ln(after/before); a vector that is gone stays gone."""
-    ratio = torch.where(before > 0, after / torch.where(before > 0, before, 1.0), torch.zeros_like(after))
-    return float(ratio.log().mean())
 
 
 def _simple_bound(network: Cell, steps: int) -> np.ndarray | None:

@@ -21,7 +21,7 @@ NEEDLES = (
 
 
 def learning(lanes: Sequence[Progress], cursor: int | None = None) -> go.Figure:
-    """Loss, right under it the reach, under that the listening of the last network; one training axis for all.
+    """Loss, right under it the reach, under that the listening of who learned first; one training axis for all.
 
     Written as one plain dict: a run draws it every second, and plotly's own setters take fifty times as long.
     """
@@ -134,13 +134,11 @@ def gradient(step: Array, grad_norm: Array, threshold: float | None) -> go.Figur
 def by_step(probe: Probe) -> go.Figure:
     """‖∂L/∂s_t‖ over the steps of the sequence, and the share of the answer's gradient that is left, in decades."""
     fig = theme.figure(320)
-    steps = np.arange(len(probe.grad_norm))
-    with np.errstate(divide="ignore"):
-        logs = np.log10(probe.grad_norm)
-    answer = theme.log10(probe.log_answer)
+    steps = np.arange(len(probe.log_grad_norm))
+    logs, answer = theme.log10(probe.log_grad_norm), theme.log10(probe.log_answer)
     fig.add_scatter(
         x=steps,
-        y=np.where(np.isfinite(logs), logs, np.nan),
+        y=logs,
         mode="lines",
         name="‖∂L/∂s_t‖",
         line={"color": theme.BLUE, "width": 3},
@@ -154,10 +152,10 @@ def by_step(probe: Probe) -> go.Figure:
     )
     values = np.concatenate((logs[np.isfinite(logs)], answer[np.isfinite(answer)]))
     low, high = (float(values.min()), float(values.max())) if values.size else (-1.0, 0.0)
-    gone = int(np.count_nonzero(np.isneginf(logs)))
+    gone = int(np.count_nonzero(np.isneginf(probe.log_grad_norm)))
     if gone:
         fig.add_annotation(
-            text=f"▼ exactly 0 at {gone} steps",
+            text=f"▼ 0 in floats at {gone} steps",
             x=0,
             y=0.02,
             xref="paper",

@@ -166,7 +166,7 @@ def _nudge(fig: go.Figure, push: Push, time: int, wide: float) -> None:
         )
     short = time > WIDE
     size = 13 if time <= WIDE else 11
-    texts = [share(v, short) if v > push.floor else "▼" for v in push.left]
+    texts = [share(v, short) if v > least else "▼" for v, least in zip(push.left, push.floor, strict=True)]
     _text(fig, step, [TRUTH] * len(step), texts, size)
     _text(fig, step, [DERIVATIVE] * len(step), [share(v, short) for v in derivative], size)
     after = f"nudge of {digits(push.size)}<br>after step {push.step}:<br>"

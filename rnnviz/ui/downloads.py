@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
@@ -24,36 +25,46 @@ def keep(view: View, code: str, data: Mapping[str, Any]) -> None:
         st.caption("The code computes it again, with the package alone.")
         st.code(code, language="python")
         with st.container(horizontal=True):
-            st.download_button(
-                "Data as CSV", as_csv(data), f"{view.page}.csv", "text/csv", key=f"{view.page}_csv", on_click="ignore"
-            )
-            st.download_button(
-                "Data as JSON",
-                as_json(data),
-                f"{view.page}.json",
-                "application/json",
-                key=f"{view.page}_json",
-                on_click="ignore",
-            )
+            # Written when somebody takes it, not at every move of a slider.
+            for word, write, mime in (("csv", as_csv, "text/csv"), ("json", as_json, "application/json")):
+                st.download_button(
+                    f"Data as {word.upper()}",
+                    partial(write, data),
+                    f"{view.page}.{word}",
+                    mime,
+                    key=f"{view.page}_{word}",
+                    on_click="ignore",
+                )
 
 
 def link(view: View) -> str:
     """The address of this view, from the one under which the page was opened."""
     scenes = {scene.name: dict(scene.settings) for scene in SCENES[view.page]}
     query = links.write(view.page, CONTROLS[view.page], scenes, view.settings)
+    if view.page == "adding_problem" and "run" in st.query_params:
+        query["run"] = st.query_params["run"]
     here = urlsplit(st.context.url or "")
     return urlunsplit((here.scheme, here.netloc, here.path, urlencode(query), ""))
 
 
 def as_csv(data: Mapping[str, Any]) -> str:
-    columns = {name: np.asarray(values).ravel() for name, values in data.items()}
+    """A column a name, of a table one a column of it, numbered from 1; exact digits."""
+    columns: dict[str, Any] = {}
+    for name, values in data.items():
+        array = np.asarray(values)
+        parts = array.reshape(len(array), -1).T if array.ndim > 1 else [array]
+        columns |= {name if array.ndim == 1 else f"{name}_{n}": part for n, part in enumerate(parts, 1)}
     longest = max((len(c) for c in columns.values()), default=0)
     out = io.StringIO()
     table = csv.writer(out)
     table.writerow(columns)
     for row in range(longest):
-        table.writerow([repr(c[row].item()) if row < len(c) else "" for c in columns.values()])
+        table.writerow([_cell(c[row].item()) if row < len(c) else "" for c in columns.values()])
     return out.getvalue()
+
+
+def _cell(value: Any) -> str:
+    return value if isinstance(value, str) else repr(value)
 
 
 def as_json(data: Mapping[str, Any]) -> str:

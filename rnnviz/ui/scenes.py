@@ -80,7 +80,10 @@ def _settings(page: str) -> links.Settings:
     mine = {key: values for key, values in query.items() if key == "v" or key.startswith(f"{page}_")}
     arrived = state.get("page") != page
     saved = state.get(f"{page}:settings")
-    if saved is None or (mine != state.get(f"{page}:query") and (mine or not arrived)):
+    # A control that was moved counts more than the address: a quick second move leaves the browser before the address
+    # of the first has arrived there, and would otherwise be overruled by the address of before.
+    moved = saved is not None and not arrived and any(_moved(page, control, saved) for control in known)
+    if saved is None or (not moved and mine != state.get(f"{page}:query") and (mine or not arrived)):
         settings, state[f"{page}:notices"] = links.read(page, known, scenes, query)
     else:
         settings, notices = dict(saved), []
@@ -104,6 +107,11 @@ def _settings(page: str) -> links.Settings:
         st.query_params.from_dict({**others, **wanted})
     state[f"{page}:query"] = {key: [value] for key, value in wanted.items()}
     return settings
+
+
+def _moved(page: str, control: links.Control, saved: links.Settings) -> bool:
+    key, value = f"{page}_{control.name}", saved[control.name]
+    return key in st.session_state and control.nearest(st.session_state[key], value) != (value, None)
 
 
 def _hold(page: str, settings: links.Settings) -> None:

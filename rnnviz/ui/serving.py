@@ -73,7 +73,9 @@ class PackedScripts:
                     body.extend(message.get("body", b""))
 
             await self.app(scope, receive, collect)
-            if start["status"] != 200:
+            found = Headers(raw=start["headers"])
+            # An unknown path is answered with a page and 200: that is not a script, and anyone can ask for many.
+            if start["status"] != 200 or found.get("content-type", "").startswith("text/html"):
                 await send(start)
                 await send({"type": "http.response.body", "body": bytes(body)})
                 return

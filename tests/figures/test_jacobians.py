@@ -12,14 +12,14 @@ from rnnviz.results import Carried, Push, Transport
 def a_push(log_norm, left=None, floor=0.0, simple=None):
     log_norm = np.asarray(log_norm, dtype=float)
     left = np.exp(np.clip(log_norm, -700, 700)) if left is None else np.asarray(left, dtype=float)
-    return Push(10, 1e-6, left, log_norm - 0.5, log_norm, log_norm + 1, simple, floor)
+    return Push(10, 1e-6, left, log_norm - 0.5, log_norm, log_norm + 1, simple, np.full(len(left), floor))
 
 
 def a_carried(log_norm, split=True):
     back = np.asarray(log_norm, dtype=float)[::-1]
     transport = Transport(back, back + 1, np.zeros(2), np.zeros(len(back), dtype=bool))
     lag = np.asarray(log_norm, dtype=float)
-    return Carried(transport, lag, lag - 2 if split else None, lag * 0 + 2 if split else None)
+    return Carried(transport, lag, lag - 2 if split else None, lag * 0 + 2 if split else None, 32)
 
 
 def trace(figure, name):
@@ -69,7 +69,7 @@ def test_slopes_and_weights_add_up_and_gated_cells_say_that_they_have_none():
 
 def test_a_bound_far_above_leaves_the_picture_with_its_exponent_said():
     result = a_push(-0.1 * np.arange(20))
-    far = Push(10, 1e-6, result.left, result.predicted, result.log_norm, 40.0 * np.arange(20), None, 0.0)
+    far = Push(10, 1e-6, result.left, result.predicted, result.log_norm, 40.0 * np.arange(20), None, np.zeros(20))
     figure = jacobians.push(far)
     assert any("the bound goes on to 10^+330" in note for note in notes(figure))
     assert figure.layout.yaxis.range[1] < 10

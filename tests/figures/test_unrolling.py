@@ -24,7 +24,7 @@ def a_push(left, step=1, floor=0.0):
     left = np.asarray(left, dtype=float)
     with np.errstate(divide="ignore"):
         log = np.log(left)
-    return Push(step, 0.1, left, log - 0.1, log, log, None, floor)
+    return Push(step, 0.1, left, log - 0.1, log, log, None, np.full(len(left), floor))
 
 
 PUSH = a_push([1, 0.5, 0.2, 0.005, 0.001])

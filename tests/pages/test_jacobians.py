@@ -54,6 +54,22 @@ def test_a_slider_moves_the_picture_and_the_address():
     assert "10^+17.6" in re.sub(r"10<sup>(.*?)</sup>", r"10^\1", text(at))
 
 
+@pytest.mark.parametrize("query", ["gain=0&input=0", "gain=0.01&input=0", "gain=4&activation=linear", "gain=4&T=400"])
+def test_extremes_together_are_right_or_said_in_words(query):
+    at = opened(PAGE, {f"{PAGE}_{name}": value for name, value in (pair.split("=") for pair in query.split("&"))})
+    assert len(drawn(at)) == 1
+    assert "nan" not in text(at).lower().replace("nudge", "")
+
+
+def test_a_second_move_before_the_first_address_has_arrived_is_kept():
+    at = opened(PAGE)
+    for gain in (1.5, 2.0):
+        next(s for s in at.slider if s.key == f"{PAGE}_gain").set_value(gain)
+        at.query_params.clear()  # the browser's address is still the one of before
+        at.run()
+    assert address(at) == {f"{PAGE}_gain": "2.0"}
+
+
 @pytest.mark.parametrize(
     ("query", "says", "holds"),
     [

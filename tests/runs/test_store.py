@@ -64,7 +64,7 @@ def probe(error: float = 0.25, reach: int | None = 3, seed: int = 0) -> Probe:
         reach=reach,
         listening=(0.5, -0.25, 1e-300),
         log_answer=np.array([-math.inf, -800.0, -1.0, -0.5, -0.1, 0.0]),
-        grad_norm=np.array([0.0, 1e-300, 1e-20, 1e-5, 0.1, 1.0]),
+        log_grad_norm=np.array([-np.inf, -690.0, -46.0, -11.5, -2.3, 0.0]),
         inputs=rng.random((5, 2)),
         gates={"z": rng.random((5, 4)).astype(np.float32), "h": np.full((5, 4), 1e5, np.float32)},
         predictions=rng.random(8),
@@ -91,7 +91,7 @@ def test_probe_survives_and_only_gates_that_fit_lose_digits() -> None:
     exact, small = unpack_probe(pack_probe(before)), unpack_probe(pack_probe(before, small=True))
     for after in (exact, small):
         assert (after.error, after.reach, after.listening) == (0.25, None, (0.5, -0.25, 1e-300))
-        for name in ("log_answer", "grad_norm", "inputs", "predictions", "targets"):
+        for name in ("log_answer", "log_grad_norm", "inputs", "predictions", "targets"):
             np.testing.assert_array_equal(getattr(after, name), getattr(before, name), strict=True)
         np.testing.assert_array_equal(after.weights["W_z"], before.weights["W_z"], strict=True)
         assert list(after.weights) == ["W_z", "b_y"]

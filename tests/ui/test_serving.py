@@ -28,6 +28,7 @@ def client():
         Route("/data", lambda _: PlainTextResponse("data")),
         Route("/static/js/a.js", script),
         Route("/rnn/static/js/a.js", script),
+        Route("/static/unknown.js", lambda _: HTMLResponse("<html>the app, as for any unknown path</html>")),
     ]
     return TestClient(Starlette(routes=routes, middleware=[Middleware(OwnerCookie), Middleware(PackedScripts)]))
 
@@ -72,3 +73,9 @@ def test_who_cannot_unpack_gets_it_plain_and_a_missing_script_is_missing(client)
     assert plain.content == SCRIPT
     assert "content-encoding" not in plain.headers
     assert client.get("/static/js/b.js").status_code == 404
+
+
+def test_a_page_that_answers_for_a_missing_script_is_not_kept_as_one(client):
+    answer = client.get("/static/unknown.js")
+    assert "the app" in answer.text
+    assert "content-encoding" not in answer.headers

@@ -21,7 +21,7 @@ def a_push(left):
     left = np.array(left)
     with np.errstate(divide="ignore"):
         log = np.log(left)
-    return Push(1, 0.1, left, log, log, log, None, 1e-14)
+    return Push(1, 0.1, left, log, log, log, None, np.full(len(left), 1e-14))
 
 
 PUSH = a_push([1.0, 0.5, 0.2, 0.05, 0.004])

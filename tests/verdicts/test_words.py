@@ -51,12 +51,12 @@ def test_an_exponent_has_one_decimal_and_is_raised_on_the_page():
 def carried(total, split=True):
     total = np.asarray(total, dtype=float)
     transport = Transport(total[::-1], total[::-1] + 1, np.zeros(2), np.zeros(len(total), dtype=bool))
-    return Carried(transport, total, total - 2 if split else None, np.full(len(total), 2.0) if split else None)
+    return Carried(transport, total, total - 2 if split else None, np.full(len(total), 2.0) if split else None, 32)
 
 
 def test_a_push_is_told_with_value_reach_and_cause():
     fall = -0.1 * np.arange(101)
-    push = Push(10, 1e-6, np.exp(fall[:91]), fall[:91], fall[:91], fall[:91], None, 0.0)
+    push = Push(10, 1e-6, np.exp(fall[:91]), fall[:91], fall[:91], fall[:91], None, np.zeros(91))
     said = jacobians.verdict(push, carried(fall))
     assert said.text.startswith("Push the state at step 10: 40 steps later 0.0183 of it is left. Reach 47 steps")
     assert said.numbers["left_of_push_40"] == pytest.approx(math.exp(-4))
@@ -66,7 +66,7 @@ def test_a_push_is_told_with_value_reach_and_cause():
 
 def test_a_push_below_rounding_is_told_by_its_derivative_and_a_short_one_at_its_end():
     fall = -2.0 * np.arange(6)
-    push = Push(0, 1e-6, np.full(6, 1e-12), fall, fall, fall, None, 1e-9)
+    push = Push(0, 1e-6, np.full(6, 1e-12), fall, fall, fall, None, np.full(6, 1e-9))
     said = jacobians.verdict(push, carried(fall)).text
     assert "5 steps later 4.54·10⁻⁵ of it is left, by the derivative" in said
 
