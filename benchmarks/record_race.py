@@ -1,9 +1,11 @@
-"""Record the race that pages open on: three cells learn the adding problem, T = 100, by the book's recipe.
+"""Record what pages open on: the race of three cells on the adding problem, T = 100, by the book's recipe, and the
+two short trainings of the learning page's scenes.
 
-    PYTHONPATH=. python benchmarks/record_race.py [folder]
+    PYTHONPATH=. python benchmarks/record_race.py [folder | short]
 
-Trains for a quarter of an hour on one core and writes rnnviz/recorded/race.npz. Each cell's run stays in the folder
+Trains for a quarter of an hour on one core and writes rnnviz/recorded/*.npz. Each cell's run stays in the folder
 (data/race) with its last snapshot: a recording that was stopped goes on, and writing the file anew takes seconds.
+"short" records the two short trainings alone, in seconds.
 """
 
 import math
@@ -17,10 +19,13 @@ from torch import Tensor
 
 from rnnviz.analysis.learning import escape, smoothed
 from rnnviz.config import TrainConfig
-from rnnviz.recorded import BEYOND, FILE
+from rnnviz.recorded import BEYOND, FILE, SHORT
 from rnnviz.results import reach
+from rnnviz.scenes import SCENES
 from rnnviz.trace import unroll
 from rnnviz.training import Snapshot, network, train
+from rnnviz.ui import caches, links
+from rnnviz.ui.controls import CONTROLS
 
 CELLS = ("gru", "rnn", "lstm")
 STEPS = 3200
@@ -128,6 +133,36 @@ def answers(cell: str, weights: dict[str, np.ndarray]) -> np.ndarray:
     return (h @ named["W_y"] + named["b_y"]).numpy()
 
 
+def short(scene: str) -> TrainConfig:
+    """What the button Train yours of a scene of the learning page trains."""
+    known = {s.name: dict(s.settings) for s in SCENES["adding_problem"]}
+    return caches.train_config(links.base(CONTROLS["adding_problem"], known, scene))
+
+
+def record_short() -> None:
+    """Train what the scenes train, seconds each, and write every step's smoothed loss and every probe."""
+    torch.set_num_threads(1)
+    for scene, (cell, _) in SHORT.items():
+        config = short(scene)
+        seen = list(train(config))
+        looks = [(record.step, record.probe) for record in seen if record.probe is not None]
+        file = FILE.with_name(f"{scene}.npz")
+        np.savez_compressed(
+            file,
+            length=np.array(config.length, np.int32),
+            step=np.array([record.step for record in seen], np.int32),
+            loss=smoothed(np.array([record.loss for record in seen])).astype(np.float32),
+            probe_step=np.array([step for step, _ in looks], np.int32),
+            reach=np.array([BEYOND if look.reach is None else look.reach for _, look in looks], np.int16),
+            listening=np.array([look.listening for _, look in looks], np.float32),
+        )
+        with np.load(file) as kept:
+            left = escape(kept["step"], kept["loss"])
+            print(f"{file.name}: {file.stat().st_size / 1000:.0f} kB, {cell}, escape {left}")
+            for row in range(len(looks)):
+                print(f"  {kept['probe_step'][row]:5d}  {kept['reach'][row]}  {kept['listening'][row]}")
+
+
 def report(cell: str, arrays: dict[str, Any]) -> None:
     """The numbers that scenes and their checks stand on."""
     steps = list(arrays[f"{cell}_steps"])
@@ -141,4 +176,6 @@ def report(cell: str, arrays: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    record(Path(sys.argv[1] if len(sys.argv) > 1 else "data/race"))
+    record_short()
+    if sys.argv[1:] != ["short"]:
+        record(Path(sys.argv[1] if len(sys.argv) > 1 else "data/race"))

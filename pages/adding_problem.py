@@ -1,4 +1,4 @@
-"""Learning: the recorded race, and training of one's own, live."""
+"""Learning: a recorded training, the race or the scene's own, and training of one's own, live."""
 
 import streamlit as st
 
@@ -11,35 +11,37 @@ PAGE = "adding_problem"
 view = scenes.begin(PAGE)
 runs.notice()
 asked = st.query_params.get("run")
-seen = runs.watched(asked) if asked else None
-if seen is not None and seen.run is None:
+seen = runs.watched(asked)
+if seen.gone and asked:
     st.warning(seen.trouble)
-live = seen is not None and seen.run is not None and seen.run.live
 step = int(view.settings["step"])
 
 
-@st.fragment(run_every=runs.TICK if live else None)
+@st.fragment(run_every=runs.TICK if seen.live else None)
 def picture() -> None:
     """The curves and what they say; while a run trains, once a second."""
-    run = runs.watched(asked).run if asked else None
-    if run is None:
-        lanes = caches.race()
+    now = runs.watched(asked)
+    if now.trouble and not now.gone:
+        st.warning(now.trouble)
+    if now.gone:
+        lanes = caches.recorded(view.settings)
         verdict = words.verdict(lanes, step)
-        view.paint(figures.learning(lanes, step), verdict, alt=verdict.text)
-        return
-    lanes = [runs.progress(curve) for curve in run.curves]
-    newest = max(run.done, 1) if run.live else step
-    verdict = words.verdict(lanes, newest, next((curve.fault for curve in run.curves if curve.fault), None))
-    view.paint(figures.learning(lanes, None if run.live else step), verdict, alt=verdict.text)
-    runs.bar(run)
-    if live and not run.live:
+        view.paint(figures.learning(lanes, words.within(lanes, step)), verdict, alt=verdict.text)
+    elif now.run is not None:
+        run, lanes = now.run, runs.lanes(now.run)
+        newest = run.done if run.live else step
+        verdict = words.verdict(lanes, newest, next((curve.fault for curve in run.curves if curve.fault), None))
+        cursor = None if run.live else words.within(lanes, step)
+        view.paint(figures.learning(lanes, cursor), verdict, alt=verdict.text)
+        runs.bar(run)
+    if seen.live and (not now.live or (now.run is None) != (seen.run is None)):
         st.rerun()
 
 
-@st.fragment(run_every=runs.TICK if live else None)
+@st.fragment(run_every=runs.TICK if seen.live else None)
 def behind(shown: str) -> None:
     """What lies behind the curves, of a run's newest probe."""
-    run = runs.watched(asked).run if asked else None
+    run = runs.watched(asked).run
     curve = run.curves[0] if run is not None and run.curves else None
     if curve is None or curve.newest is None:
         st.info("Train a network of your own, and this view shows it while it learns.")
@@ -61,9 +63,9 @@ with columns[1]:
 with columns[2]:
     controls.draw(PAGE, "cell")
     with st.container(horizontal=True):
-        if seen is not None and seen.run is not None:
+        if asked and not seen.gone:
             runs.buttons(asked, seen.run)
-        if not live:
+        if not seen.live:
             st.button(
                 "Train yours", key="run_start", type="primary", on_click=runs.start, args=(config, view.scene.title)
             )
@@ -78,11 +80,16 @@ with st.expander("More controls"):
     controls.row(PAGE, ["activation", "recurrent", "gain"])
     controls.row(PAGE, ["forget", "write"])
 
-lanes = (
-    [runs.progress(curve) for curve in seen.run.curves] if seen is not None and seen.run is not None else caches.race()
-)
-downloads.keep(
-    view,
-    caches.train_code(seen.run.configs[0] if seen is not None and seen.run is not None else config),
-    {f"{lane.name}_{name}": getattr(lane, name) for lane in lanes for name in ("step", "loss", "probe_step", "reach")},
-)
+if seen.run is not None or seen.gone:
+    kept = caches.recorded(view.settings) if seen.run is None else runs.lanes(seen.run)
+    if seen.run is None:
+        st.caption(words.source(kept))
+    downloads.keep(
+        view,
+        caches.recorded_code(view.settings) if seen.run is None else caches.train_code(seen.run.configs[0]),
+        {
+            f"{lane.name}_{name}": getattr(lane, name)
+            for lane in kept
+            for name in ("step", "loss", "probe_step", "reach", "listening")
+        },
+    )

@@ -1,4 +1,4 @@
-"""The recording that ships: small, plain, true to the program that made it, and readable without torch."""
+"""The recordings that ship: small, plain, true to the program that made it, and readable without torch."""
 
 import subprocess
 import sys
@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from benchmarks import record_race
-from rnnviz.analysis.learning import escape
-from rnnviz.recorded import FILE, race
+from rnnviz.analysis.learning import escape, smoothed
+from rnnviz.recorded import FILE, SHORT, progress, race
 from rnnviz.results import BASELINE_MSE, Moment, reach
 from rnnviz.training import train
 
@@ -18,17 +18,20 @@ CELLS = ("rnn", "gru", "lstm")
 
 
 def test_it_is_small_and_holds_plain_arrays():
-    assert FILE.stat().st_size <= 300_000
-    assert [file.name for file in FILE.parent.iterdir() if file.suffix not in (".py", "")] == [FILE.name]
-    with np.load(FILE, allow_pickle=False) as stored:
-        assert all(stored[name].dtype.kind in "fi" for name in stored.files)
+    files = [file for file in FILE.parent.iterdir() if file.suffix not in (".py", "")]
+    assert {file.name for file in files} == {FILE.name, *(f"{name}.npz" for name in SHORT)}
+    assert sum(file.stat().st_size for file in files) <= 300_000
+    for file in files:
+        with np.load(file, allow_pickle=False) as stored:
+            assert all(stored[name].dtype.kind in "fi" for name in stored.files)
 
 
 def test_it_is_read_without_torch_or_streamlit():
     code = """
 import sys
-from rnnviz.recorded import race
-race()
+from rnnviz.recorded import progress
+progress("race")
+progress("minute")
 sys.exit(bool({"torch", "streamlit", "plotly"} & set(sys.modules)))
 """
     assert subprocess.run([sys.executable, "-c", code], cwd=HOUSE).returncode == 0
@@ -118,3 +121,30 @@ def test_a_moment_reads_the_recording_at_its_step():
     assert moment.left("gru")[-1] == 1
     assert len(moment.left("gru")) == len(moment.steps) == 100
     assert moment.reach("gru") == lane.reach[k]
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_a_short_training_is_what_train_yours_of_its_scene_trains(name):
+    """To the digit at first, to the shape at last: other machines round otherwise."""
+    (lane,), config = progress(name), record_race.short(name)
+    assert (lane.cell, lane.length) == (config.cell, config.length)
+    records = list(train(config))
+    probes = [record for record in records if record.probe is not None]
+    assert lane.step.tolist() == [record.step for record in records] == list(range(config.steps))
+    assert lane.probe_step.tolist() == [record.step for record in probes]
+    loss = smoothed(np.array([record.loss for record in records]))
+    np.testing.assert_allclose(lane.loss[:20], loss[:20], rtol=1e-2)
+    np.testing.assert_allclose(lane.listening[0], probes[0].probe.listening, atol=1e-4)
+    assert lane.reach[0] == (probes[0].probe.reach or np.inf)
+    assert escape(lane.step, lane.loss) == pytest.approx(escape(lane.step, loss), abs=60)
+    assert lane.listening[-1, 0] == pytest.approx(probes[-1].probe.listening[0], abs=0.3)
+
+
+def test_the_race_is_drawn_with_its_own_numbers():
+    for lane in progress("race"):
+        own = race().lanes[lane.cell]
+        assert lane.loss is own.loss
+        np.testing.assert_array_equal(np.isinf(lane.reach), own.reach == -1)
+        assert (lane.reach[own.reach >= 0] == own.reach[own.reach >= 0]).all()
+    with pytest.raises(ValueError, match="it takes 'race', 'minute', 'breath'"):
+        progress("hour")

@@ -1,13 +1,9 @@
 """Every scene stands: its page computes the number that it claims, and its question has an answer."""
 
-import numpy as np
 import pytest
 
-from rnnviz.analysis.learning import smoothed
-from rnnviz.results import Progress
 from rnnviz.scenes import PAGES, SCENES, Check, Scene
-from rnnviz.training import train
-from rnnviz.ui import caches, links, runs
+from rnnviz.ui import caches, links
 from rnnviz.ui.controls import CONTROLS
 from rnnviz.verdicts import adding_problem, gates, home, jacobians, unrolling
 
@@ -28,24 +24,7 @@ def numbers(scene):
         case "gates":
             return gates.verdict(*caches.gates(settings)).numbers
         case _:
-            return trained(scene, settings)
-
-
-def trained(scene, settings):
-    """The recorded race, or for a scene that trains, the run that its button starts."""
-    if scene.name == "plateau":
-        return adding_problem.verdict(caches.race(), int(settings["step"])).numbers
-    config = caches.train_config(settings)
-    records = list(train(config))
-    probes = [(r.step, r.probe) for r in records if r.probe is not None]
-    lane = Progress(
-        runs.NAMES[config.cell], config.cell, config.length,
-        np.array([r.step for r in records]), smoothed(np.array([r.loss for r in records])),
-        np.array([step for step, _ in probes]),
-        np.array([np.inf if p.reach is None else p.reach for _, p in probes]),
-        np.array([p.listening for _, p in probes]),
-    )  # fmt: skip
-    return adding_problem.verdict([lane], int(settings["step"])).numbers
+            return adding_problem.verdict(caches.recorded(settings), int(settings["step"])).numbers
 
 
 @pytest.mark.parametrize("scene", ALL, ids=lambda scene: f"{scene.page}-{scene.name}")

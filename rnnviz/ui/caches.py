@@ -6,7 +6,6 @@ Every function takes the settings of its page, so that pages, scenes' checks and
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from rnnviz.config import CellConfig, InputConfig, TrainConfig
@@ -127,19 +126,29 @@ for record in train(config):
 """
 
 
-def race() -> list[Progress]:
-    """The recorded race, as the learning page draws it."""
-    from rnnviz.recorded import race as recorded
+def recorded(settings: Settings) -> tuple[Progress, ...]:
+    """What the learning page shows where no run is asked for: the scene's own training, else the race."""
+    from rnnviz.recorded import progress
 
-    names = {"rnn": "tanh RNN", "gru": "GRU", "lstm": "LSTM"}
-    shown = recorded()
-    return [
-        Progress(
-            names[cell], cell, shown.T, lane.steps, lane.loss, lane.steps,
-            np.where(lane.reach < 0, np.inf, lane.reach), lane.listening,
-        )
-        for cell, lane in shown.lanes.items()
-    ]  # fmt: skip
+    return progress(_recording(settings))
+
+
+def recorded_code(settings: Settings) -> str:
+    """A program that reads the learning page's numbers from the recording."""
+    return f"""from rnnviz.recorded import progress
+from rnnviz.verdicts.adding_problem import verdict
+
+said = verdict(progress({_recording(settings)!r}), step={int(settings["step"])})
+print(said.text)
+for name, number in said.numbers.items():
+    print(name, number)
+"""
+
+
+def _recording(settings: Settings) -> str:
+    from rnnviz.recorded import SHORT
+
+    return str(settings["scene"]) if settings["scene"] in SHORT else "race"
 
 
 def unrolling(settings: Settings) -> tuple[Reading, Push]:

@@ -108,11 +108,11 @@ CONTROLS: dict[str, tuple[Control, ...]] = {
         PREDICT,
     ),
     "adding_problem": (
-        Number("step", "Training step", 900, 0, 4000, 20),
+        Number("step", "Training step", 900, 0, 3200, 20),
         Number("T", "Sequence length · T", 20, 4, 200, 1),
         Choice("cell", "Cell", "gru", {"rnn": "RNN", "gru": "GRU", "lstm": "LSTM"}),
         Number("hidden", "Units · H", 32, 2, 64, 1),
-        Number("steps", "Training steps", 1500, 100, 4000, 100),
+        Number("steps", "Training steps", 1500, 100, 3200, 100),
         Choice(
             "rate",
             "Learning rate · η",

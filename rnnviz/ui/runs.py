@@ -3,6 +3,7 @@ page's."""
 
 import secrets
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ from rnnviz.ui.serving import owner
 TICK = 1.0
 NAMES = {"rnn": "RNN", "gru": "GRU", "lstm": "LSTM"}
 NOTICE = "runs:notice"
+LAST = "runs:last"
 
 
 @st.cache_resource(show_spinner=False)
@@ -33,19 +35,37 @@ def me() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """A run that a page looks at, or the sentence why it cannot."""
+    """A run that a page looks at. trouble: the sentence why it cannot, or not now; run is then as it was last seen.
+
+    gone: there is no run to look at, as none was asked for or none has this id.
+    """
 
     run: Run | None
     trouble: str = ""
+    gone: bool = False
+
+    @property
+    def live(self) -> bool:
+        """It is worth looking again in a moment."""
+        return not self.gone and (self.run is None or self.run.live)
 
 
-def watched(id: str) -> Watched:
-    """The run as it stands, and the word that somebody looks at it."""
+def watched(id: str | None) -> Watched:
+    """The run as it stands, and the word that somebody looks at it; a store that cannot take the word is read all the
+    same."""
+    if not id:
+        return Watched(None, gone=True)
     try:
-        store().watch(id, me())
-        return Watched(_read(id))
-    except (UnknownRun, StoreError) as error:
-        return Watched(None, str(error))
+        with suppress(StoreError):
+            store().watch(id, me())
+        run = _read(id)
+    except UnknownRun as error:
+        return Watched(None, str(error), gone=True)
+    except StoreError as error:
+        last = st.session_state.get(LAST)
+        return Watched(last if last is not None and last.id == id else None, str(error))
+    st.session_state[LAST] = run
+    return Watched(run)
 
 
 @st.cache_data(ttl=0.8 * TICK, max_entries=50, show_spinner=False)
@@ -75,7 +95,7 @@ def own(id: str) -> None:
 
 
 def leave() -> None:
-    """Go back to the recorded race."""
+    """Go back to the recording."""
     st.query_params.pop("run", None)
 
 
@@ -86,8 +106,12 @@ def notice() -> None:
         st.warning(said)
 
 
-def progress(curve: Curve) -> Progress:
-    """A run's curve as the picture takes it."""
+def lanes(run: Run) -> list[Progress]:
+    """A run's curves as the picture takes them."""
+    return [_progress(curve) for curve in run.curves]
+
+
+def _progress(curve: Curve) -> Progress:
     whole = Progress(
         NAMES[curve.config.cell], curve.config.cell, curve.config.length,
         curve.step, smoothed(curve.loss), curve.probe_step, curve.reach, curve.listening,
@@ -95,8 +119,14 @@ def progress(curve: Curve) -> Progress:
     return thinned(whole)
 
 
-def buttons(id: str, run: Run) -> None:
-    """What can be done with it now; who may not is told so, and offered what they can."""
+def buttons(id: str, run: Run | None) -> None:
+    """What can be done with it now; who may not is told so, and offered what they can. None: it cannot be read."""
+    if run is not None:
+        _wishes(id, run)
+    st.button("Back to the recording", key="run_leave", on_click=leave)
+
+
+def _wishes(id: str, run: Run) -> None:
     mine = run.owner == me()
     if run.live:
         st.button("Stop", key="run_stop", on_click=want, args=(id, "stop"), type="primary")
@@ -108,7 +138,6 @@ def buttons(id: str, run: Run) -> None:
             st.button("Continue as my own from here", key="run_own", on_click=own, args=(id,))
     if run.live and not mine:
         st.button("Continue as my own from here", key="run_own", on_click=own, args=(id,))
-    st.button("Back to the recorded race", key="run_leave", on_click=leave)
 
 
 def bar(run: Run) -> None:

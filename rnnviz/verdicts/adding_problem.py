@@ -9,12 +9,14 @@ from rnnviz.verdicts import Verdict, digits
 
 
 def verdict(lanes: Sequence[Progress], step: int, fault: str | None = None) -> Verdict:
-    """Loss, reach and listening at a training step: what the loss does not say yet, the reach does."""
+    """Loss, reach and listening at a training step, or at the last one that there is: what the loss does not say yet,
+    the reach does."""
     if fault is not None:
         return Verdict(f"Stopped. {fault[0].upper()}{fault[1:]}.", {})
     seen = [lane for lane in lanes if len(lane.step) and len(lane.probe_step)]
     if not seen:
         return Verdict("The run has begun; its first point is on its way.", {})
+    step = within(seen, step)
     numbers: dict[str, float] = {}
     for lane in seen:
         numbers[f"loss_{lane.cell}"] = float(at(lane.step, lane.loss, step))
@@ -28,6 +30,20 @@ def verdict(lanes: Sequence[Progress], step: int, fault: str | None = None) -> V
         f"{lane.name} loss {digits(numbers[f'loss_{lane.cell}'])}, reach {_now(lane, numbers)}" for lane in seen
     )
     return Verdict(f"Step {step:,}: {told}. Always answering 1 gives {digits(BASELINE_MSE)}.", numbers)
+
+
+def source(lanes: Sequence[Progress]) -> str:
+    """What a recording is of, for it need not be what the controls say."""
+    names = ", ".join(lane.name for lane in lanes)
+    return (
+        f"A real training, recorded: {names}, sequences of {lanes[0].length} steps. "
+        "The controls, but for the training step, are of what you train."
+    )
+
+
+def within(lanes: Sequence[Progress], step: int) -> int:
+    """The training step, or the last one shown if that comes before it."""
+    return min(step, max((int(lane.step[-1]) for lane in lanes if len(lane.step)), default=step))
 
 
 def _one(lane: Progress, step: int, numbers: dict[str, float]) -> str:

@@ -4,6 +4,7 @@ import pytest
 
 from rnnviz.config import TrainConfig
 from rnnviz.runs.run import Refused
+from rnnviz.runs.store import StoreError
 from rnnviz.scenes import SCENES
 from rnnviz.training import train
 from rnnviz.ui import caches, runs
@@ -88,7 +89,7 @@ def test_a_third_run_at_once_is_refused_in_words():
 def test_a_run_shows_its_curves_and_each_view_behind_them():
     id, _ = run_of(40)
     at = opened(PAGE, {"run": id})
-    assert "Step 40: loss" in text(at)
+    assert "Step 39: loss" in text(at)  # the fortieth, counted from 0
     for why in ("steps", "gates", "gradient", "answers"):
         assert len(drawn(opened(PAGE, {"run": id, f"{PAGE}_why": why}))) == 2
 
@@ -132,11 +133,99 @@ def test_a_store_that_is_out_of_reach_is_said_in_words(monkeypatch, tmp_path):
     assert str(tmp_path) not in at.warning[0].value
 
 
-def test_the_code_that_keep_shows_trains_the_same_network(capsys):
-    at = opened(PAGE, {f"{PAGE}_T": "6", f"{PAGE}_hidden": "4", f"{PAGE}_steps": "100"})
-    code = next(block.value for block in at.code if "import" in block.value)
+def keep_code(at):
+    return next(block.value for block in at.code if "import" in block.value)
+
+
+def keep_link(at):
+    return next(block.value for block in at.code if "import" not in block.value)
+
+
+def test_the_code_that_keep_shows_of_a_run_trains_the_same_network(capsys):
+    id, _ = run_of(40)
     found = {}
-    exec(code, found)
-    assert found["config"] == caches.train_config(at.session_state[f"{PAGE}:settings"])
+    exec(keep_code(opened(PAGE, {"run": id})), found)
+    assert found["config"] == SMALL
     lines = capsys.readouterr().out.splitlines()
-    assert [int(line.split()[0]) for line in lines] == [0, 20, 40, 60, 80, 99]
+    assert [int(line.split()[0]) for line in lines] == [0, 10, 20, 30, 40, 50, 59]
+
+
+@pytest.mark.parametrize("scene", SCENES[PAGE], ids=lambda scene: scene.name)
+def test_a_scene_opens_on_its_own_recording_and_keep_prints_what_it_says(scene, capsys):
+    at = opened(PAGE, {f"{PAGE}_scene": scene.name})
+    (figure,) = drawn(at)
+    lanes = caches.recorded(dict(at.session_state[f"{PAGE}:settings"]))
+    assert [line["name"] for line in figure["data"] if line["yaxis"] == "y"] == [lane.name for lane in lanes]
+    assert ("tanh RNN loss" in text(at)) == (scene.name == "plateau")
+    exec(keep_code(at), {})
+    said, *lines = capsys.readouterr().out.splitlines()
+    assert said in text(at)
+    numbers = dict(line.split() for line in lines)
+    for check in scene.checks:
+        assert float(numbers[check.quantity]) == pytest.approx(check.value, abs=check.tolerance)
+
+
+def test_an_answer_to_a_scenes_question_reveals_its_own_training():
+    at = opened(PAGE, {f"{PAGE}_scene": "breath", f"{PAGE}_predict": "on"})
+    assert not drawn(at)
+    at.button(f"{PAGE}_answer_1").click().run()
+    (figure,) = drawn(at)
+    assert figure["data"][0]["name"] == "ReLU RNN"
+    assert "of 30" in text(at) or "all 30 steps" in text(at)
+
+
+def test_keeps_link_opens_the_run_too():
+    id, _ = run_of(40)
+    assert f"run={id}" in keep_link(opened(PAGE, {"run": id}))
+    assert "run=" not in keep_link(opened(PAGE))
+
+
+def failing(*_, **__):
+    raise StoreError("The disk is busy.")
+
+
+def test_a_run_is_shown_where_the_store_does_not_take_that_it_is_watched(monkeypatch):
+    id, _ = run_of(40)
+    monkeypatch.setattr(runs.RunStore, "watch", failing)
+    at = opened(PAGE, {"run": id})
+    assert "Step 39: loss" in text(at)
+    assert not at.warning
+
+
+def test_a_read_that_fails_is_said_over_the_run_as_it_was(monkeypatch):
+    id, _ = run_of(40)
+    at = opened(PAGE, {"run": id})
+    with monkeypatch.context() as broken:
+        broken.setattr(runs.RunStore, "read", failing)
+        runs._read.clear()
+        at.run()
+        assert [warning.value for warning in at.warning] == ["The disk is busy."]
+        assert "Step 39: loss" in text(at)
+    runs._read.clear()
+    assert not at.run().warning
+
+
+def test_a_run_that_was_never_read_is_not_replaced_by_a_recording(monkeypatch):
+    id, _ = run_of(40)
+    monkeypatch.setattr(runs.RunStore, "read", failing)
+    at = opened(PAGE, {"run": id})
+    assert [warning.value for warning in at.warning] == ["The disk is busy."]
+    assert not drawn(at)
+    at.button("run_leave").click().run()
+    assert "tanh RNN loss" in text(at)
+
+
+@pytest.mark.parametrize("steps", [60, 40])
+def test_no_step_is_named_or_marked_that_a_run_does_not_have(steps):
+    id, attempt = run_of(steps)
+    runs.store().settle(id, "stopped", "", attempt=attempt)
+    at = opened(PAGE, {"run": id})
+    assert f"Step {steps - 1}: loss" in text(at)
+    (figure,) = drawn(at)
+    assert figure["layout"]["shapes"][-1]["x0"] == steps - 1
+
+
+def test_the_training_step_ends_where_the_race_ends():
+    at = opened(PAGE, {f"{PAGE}_step": "3200"})
+    assert "Step 3,200:" in text(at)
+    assert next(slider for slider in at.slider if slider.key == f"{PAGE}_step").max == 3200
