@@ -10,13 +10,24 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from torch import Generator, Tensor
 
+    from rnnviz.cells import Cell
+    from rnnviz.config import TrainConfig
+    from rnnviz.trace import Clamp, Trace
+    from rnnviz.training import Snapshot
+
     Whole = int
     Number = float
     Name = str
     Given = Tensor
     Stream = Generator
+    Network = Cell
+    Unrolled = Trace
+    Clamps = Sequence[Clamp]
+    Units = Sequence[int]
+    Training = TrainConfig
+    Start = Snapshot
 else:
-    Whole = Number = Name = Given = Stream = object
+    Whole = Number = Name = Given = Stream = Network = Unrolled = Clamps = Units = Training = Start = object
 
 
 def integer(name: str, value: object, low: int = 1, high: int | None = None) -> int:

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from rnnviz import arguments
-from rnnviz.arguments import Whole
+from rnnviz.arguments import Network, Unrolled, Whole
 from rnnviz.axes import Steps
 from rnnviz.cells import Cell, Factors, State
 from rnnviz.trace import Trace, check_trace
@@ -34,7 +34,7 @@ class Backward:
 
 
 def backward(
-    cell: Cell, trace: Trace, grad_h: Any, *, chunk: Whole | None = None, window: Whole | None = None
+    cell: Network, trace: Unrolled, grad_h: Any, *, chunk: Whole | None = None, window: Whole | None = None
 ) -> Backward:
     """The gradient of a loss whose direct part by each h_t is given: delta_t = dL_t/dh_t + J_{t+1}^T delta_{t+1}.
 
@@ -118,7 +118,7 @@ def _windowed(cell: Cell, trace: Trace, factors: Factors, g: Steps, window: int)
     return total
 
 
-def _check(cell: Cell, trace: Trace, grad_h: Any) -> Tensor:
+def _check(cell: Network, trace: Unrolled, grad_h: Any) -> Tensor:
     check_trace(cell, trace)
     takes = tuple(trace["h"][1:].shape)
     if not isinstance(grad_h, Tensor) or tuple(grad_h.shape) != takes:

@@ -10,7 +10,7 @@ Each cell answers the same questions, and that is all that trace, bptt and analy
     jacobian(factors)         the derivative of a step as a matrix
 
 Matrices are [out, in]. Slopes come from pre-activations: sech^2(a) and sigma(a) sigma(-a). 1 - h^2 is exactly 0 in
-float32 from |a| = 9, and sigma (1 - sigma) in float64 from a = 37.
+float32 from |a| about 9.01, and sigma (1 - sigma) in float64 from a = 37.
 """
 
 from collections.abc import Callable
@@ -74,6 +74,32 @@ class Cell(Protocol):
             if isinstance(module, kind):
                 return cast(Cell, cast(Any, cell).from_torch(module, layer, reverse))
         raise ValueError(f"module is a {type(module).__name__}: it takes an nn.RNN, nn.LSTM or nn.GRU")
+
+
+def check_cell(cell: object) -> None:
+    """ValueError unless it is a cell."""
+    if isinstance(cell, type) or not isinstance(cell, Cell):
+        got = cell.__name__ if isinstance(cell, type) else f"a {type(cell).__name__}"
+        raise ValueError(
+            f"cell is {got}: it takes an Elman, an LSTM or a GRU, which Cell.from_torch makes of torch's modules"
+        )
+
+
+def _check_step(cell: Cell, x: Any, state: Any) -> State:
+    """The state as a tuple; ValueError unless x and each part of the state fit the cell."""
+    parts = tuple(state) if isinstance(state, tuple | list) and len(cell.state_names) > 1 else (state,)
+    if len(parts) != len(cell.state_names):
+        raise ValueError("state is not the pair (h, c): it takes two tensors [..., hidden]")
+    sizes = (cell.inputs, *(cell.hidden for _ in parts))
+    for name, value, size in zip(("x", *cell.state_names), (x, *parts), sizes, strict=True):
+        takes = f"it takes a tensor [..., {size}], {cell.dtype}"
+        if not isinstance(value, Tensor):
+            raise ValueError(f"{name} is a {type(value).__name__}: {takes}")
+        if value.dim() < 1 or value.shape[-1] != size or value.dtype != cell.dtype:
+            raise ValueError(f"{name} has shape {tuple(value.shape)}, {value.dtype}: {takes}")
+        if value.shape[:-1] != x.shape[:-1]:
+            raise ValueError(f"{name} has shape {tuple(value.shape)}: it takes {(*x.shape[:-1], size)}, as x has")
+    return parts
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +175,8 @@ class Elman:
 
     def step(self, x: Any, state: Any) -> Tensor:
         """h' from x [..., inputs] and h [..., hidden]; differentiable."""
-        (h,), _, _ = self.advance(self.drive(x), (state,), self.recurrence(), free)
+        parts = _check_step(self, x, state)
+        (h,), _, _ = self.advance(self.drive(x), parts, self.recurrence(), free)
         return h
 
     def drive(self, x: Tensor) -> Tensor:
@@ -269,7 +296,8 @@ class LSTM:
 
     def step(self, x: Any, state: Any) -> tuple[Tensor, Tensor]:
         """(h', c') from x [..., inputs] and (h, c), each [..., hidden]; differentiable."""
-        (h, c), _, _ = self.advance(self.drive(x), tuple(state), self.recurrence(), free)
+        parts = _check_step(self, x, state)
+        (h, c), _, _ = self.advance(self.drive(x), parts, self.recurrence(), free)
         return h, c
 
     def _stack(self, letter: str) -> Tensor:
@@ -442,7 +470,8 @@ class GRU:
 
     def step(self, x: Any, state: Any) -> Tensor:
         """h' from x [..., inputs] and h [..., hidden]; differentiable."""
-        (h,), _, _ = self.advance(self.drive(x), (state,), self.recurrence(), free)
+        parts = _check_step(self, x, state)
+        (h,), _, _ = self.advance(self.drive(x), parts, self.recurrence(), free)
         return h
 
     def _stack(self, letter: str) -> Tensor:
@@ -478,10 +507,11 @@ class GRU:
         z, r, n = (trace[k] for k in self.gate_names)
         h = trace["h"][:-1]
         sz, sr, sn = (_gate_slope(trace, k) for k in self.gate_names)
-        if self.c_n is None:
-            return (n - h) * sz, h * sr, z * sn, 1 - z, r
-        q = nn.functional.linear(h, self.U_n, self.c_n)
-        return (n - h) * sz, q * sr, z * sn, 1 - z, r
+        keep, held = torch.sigmoid(-trace["a_z"]), trace.held("z")  # 1 - z, which is 0 in float64 from a_z = 37
+        if held is not None:
+            keep = torch.where(held, 1 - z, keep)
+        q = h if self.c_n is None else nn.functional.linear(h, self.U_n, self.c_n)
+        return (n - h) * sz, q * sr, z * sn, keep, r
 
     def retreat(self, factors: Factors, grad: State, U: Tensor) -> State:
         mz, mr, mn, keep, r = factors
@@ -568,5 +598,5 @@ def _gate_slope(trace: "Trace", gate: str) -> Tensor:
 
 
 def _outer(left: Blocks, right: Rows) -> Matrices:
-    """The sum over time and batch of left right^T."""
-    return left.flatten(0, -2).mT @ right.flatten(0, -2)
+    """The sum over time and batch of left right^T; taken the other way round it is five times as fast for two inputs."""
+    return (right.flatten(0, -2).mT @ left.flatten(0, -2)).mT

@@ -1,6 +1,5 @@
 """Trace and unroll(): what happened, step by step, detached."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,8 +7,8 @@ import torch
 from torch import Tensor
 
 from rnnviz import arguments
-from rnnviz.arguments import Name, Number, Whole
-from rnnviz.cells import Cell, Hold, State, free
+from rnnviz.arguments import Clamps, Name, Network, Number, Units, Unrolled, Whole
+from rnnviz.cells import Cell, Hold, State, check_cell, free
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +21,7 @@ class Clamp:
 
     gate: Name
     value: Number
-    units: Sequence[int] | None = None
+    units: Units | None = None
     first: Whole = 1
     last: Whole | None = None
 
@@ -54,13 +53,14 @@ class Trace:
         return self.masks.get(gate)
 
 
-def unroll(cell: Cell, inputs: Any, state: Any = None, *, lengths: Any = None, clamps: Sequence[Clamp] = ()) -> Trace:
+def unroll(cell: Network, inputs: Any, state: Any = None, *, lengths: Any = None, clamps: Clamps = ()) -> Trace:
     """Run cell.step over a sequence: s_t = step(x_t, s_{t-1}) for t = 1..time.
 
     inputs [time, batch, inputs] of the cell's dtype; state [batch, hidden], for the LSTM the pair (h, c), zeros if left
     out; lengths [batch]: a step beyond a sequence's length moves no state. Nothing of the caller's is changed.
     ValueError names what does not fit: rank, width, dtype, no step at all, NaN or infinity.
     """
+    check_cell(cell)
     x = _check_inputs(cell, inputs)
     time, batch, _ = x.shape
     states = _check_state(cell, state, batch)
@@ -117,14 +117,17 @@ def flip(values: Tensor, lengths: Any = None) -> Tensor:
     if lengths is None:
         return values.flip(0)
     time, batch = values.shape[:2]
-    ends = torch.as_tensor(lengths).reshape(1, batch)
+    ends = torch.tensor(_whole_lengths(lengths, time, batch))
     steps = torch.arange(time).unsqueeze(1)
     index = torch.where(steps < ends, ends - 1 - steps, steps)
     return values.gather(0, index.unsqueeze(-1).expand_as(values))
 
 
-def check_trace(cell: Cell, trace: Trace) -> None:
+def check_trace(cell: Network, trace: Unrolled) -> None:
     """ValueError unless the trace is of this kind and size of cell."""
+    check_cell(cell)
+    if not isinstance(trace, Trace):
+        raise ValueError(f"trace is a {type(trace).__name__}: it takes what unroll() returns")
     if any(name not in trace.values for name in (*cell.state_names, *cell.gate_names, *cell.pre_names)):
         raise ValueError(f"trace has {', '.join(trace.values)}: it takes a trace of the same kind of cell")
     has, takes = (trace.inputs.shape[-1], trace["h"].shape[-1]), (cell.inputs, cell.hidden)
@@ -184,6 +187,10 @@ def _check_state(cell: Cell, state: Any, batch: int) -> State:
 def _check_lengths(lengths: Any, time: int, batch: int) -> Tensor | None:
     if lengths is None:
         return None
+    return (torch.arange(time).unsqueeze(1) < torch.tensor(_whole_lengths(lengths, time, batch))).unsqueeze(-1)
+
+
+def _whole_lengths(lengths: Any, time: int, batch: int) -> list[int]:
     given = lengths.tolist() if hasattr(lengths, "tolist") else lengths
     if not isinstance(given, list | tuple):
         raise ValueError(
@@ -192,19 +199,23 @@ def _check_lengths(lengths: Any, time: int, batch: int) -> Tensor | None:
     values = [arguments.integer("lengths", value, 1, time) for value in given]
     if len(values) != batch:
         raise ValueError(f"lengths has {len(values)} entries: it takes one for each of the {batch} sequences")
-    return (torch.arange(time).unsqueeze(1) < torch.tensor(values)).unsqueeze(-1)
+    return values
 
 
-def _check_clamps(cell: Cell, clamps: Sequence[Clamp], time: int) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+def _check_clamps(cell: Cell, clamps: Clamps, time: int) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     masks: dict[str, Tensor] = {}
     held: dict[str, Tensor] = {}
+    if not isinstance(clamps, list | tuple) or not all(isinstance(clamp, Clamp) for clamp in clamps):
+        raise ValueError(f"clamps is {arguments.shown(clamps)}: it takes a list of Clamp")
     for clamp in clamps:
         if clamp.gate not in cell.gate_names:
             has = ", ".join(cell.gate_names) or "no gate"
             raise ValueError(f"clamp gate is {clamp.gate!r}: this cell has {has}")
         first = arguments.integer("clamp first", clamp.first, 1, time)
         last = time if clamp.last is None else arguments.integer("clamp last", clamp.last, first, time)
-        units = range(cell.hidden) if clamp.units is None else clamp.units
+        units: Any = range(cell.hidden) if clamp.units is None else clamp.units
+        if not hasattr(units, "__iter__"):
+            raise ValueError(f"clamp units is {arguments.shown(units)}: it takes a list of indices, or None for all")
         rows = [arguments.integer("clamp units", unit, 0, cell.hidden - 1) for unit in units]
         mask = masks.setdefault(clamp.gate, torch.zeros(time, 1, cell.hidden, dtype=torch.bool))
         value = held.setdefault(clamp.gate, torch.zeros(time, 1, cell.hidden, dtype=cell.dtype))

@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 
 import pytest
 import torch
@@ -198,6 +199,22 @@ def test_a_held_cell_passes_the_gradient_exactly():
     delta_c = backward(ours, trace, g).delta_c
     assert torch.equal(delta_c[2], delta_c[8])
     assert delta_c[8].abs().min() > 0
+
+
+@pytest.mark.parametrize("kind", ["before", "after"])
+def test_what_a_gru_keeps_survives_saturation(kind):
+    """1 - z = 1/(1 + e^40) a step, where 1 - z is 0; with no other way back the gradient is its power."""
+    ours, _ = make(kind, hidden=1)
+    ours = replace(ours, **{name: 0 * value for name, value in ours.parameters().items()})
+    ours = replace(ours, b_z=0 * ours.b_z + 40)
+    trace = unroll(ours, noise(4, 1, 2))
+    g = torch.zeros(4, 1, 1, dtype=torch.float64)
+    g[-1] = 1
+    assert (1 - trace["z"] == 0).all()
+    assert backward(ours, trace, g).delta[0].item() == pytest.approx(math.exp(-160), rel=1e-13)
+    # a clamp's z is what it says
+    held = unroll(ours, noise(4, 1, 2), clamps=[Clamp("z", 1.0, first=2, last=2)])
+    assert backward(ours, held, g).delta.flatten()[:2].tolist() == [0.0, 0.0]
 
 
 def test_the_slope_survives_saturation():

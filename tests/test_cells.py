@@ -1,6 +1,7 @@
 """One step of every cell: against slow loops, differentiable, and in the conventions that are said."""
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
@@ -158,3 +159,23 @@ def test_sigmoid_is_not_half_of_tanh_plus_one():
     one = torch.ones(1, 1, dtype=torch.float64)
     ours = Elman(W_x=one, W_h=0 * one, b=0 * one[0], activation="sigmoid")
     assert float(ours.step(one, one)) == pytest.approx(0.7310585786300049, rel=1e-15)
+
+
+X, H = noise(4, 2), noise(4, 3)
+WRONG = [
+    ("tanh", noise(4, 5), H, "x has shape (4, 5), torch.float64: it takes a tensor [..., 2], torch.float64"),
+    ("after", X.float(), H, "x has shape (4, 2), torch.float32: it takes a tensor [..., 2], torch.float64"),
+    ("before", [0.0, 0.0], H, "x is a list: it takes a tensor [..., 2]"),
+    ("tanh", torch.tensor(1.0, dtype=torch.float64), H, "x has shape (), torch.float64: it takes a tensor [..., 2]"),
+    ("tanh", X, noise(4, 2), "h has shape (4, 2), torch.float64: it takes a tensor [..., 3], torch.float64"),
+    ("after", X, None, "h is a NoneType: it takes a tensor [..., 3]"),
+    ("tanh", X, H[:3], "h has shape (3, 3): it takes (4, 3), as x has"),
+    ("lstm", X, H, "state is not the pair (h, c): it takes two tensors [..., hidden]"),
+    ("lstm", X, (H, noise(4, 4)), "c has shape (4, 4), torch.float64: it takes a tensor [..., 3]"),
+]
+
+
+@pytest.mark.parametrize(("kind", "x", "s", "sentence"), WRONG, ids=[str(n) for n in range(len(WRONG))])
+def test_what_a_step_cannot_take_is_refused_in_words(kind, x, s, sentence):
+    with pytest.raises(ValueError, match=re.escape(sentence)):
+        make(kind)[0].step(x, s)

@@ -9,8 +9,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rnnviz.analysis.jacobians import step_jacobians
+from rnnviz.bptt import backward
 from rnnviz.cells import GRU, LSTM, Elman
-from rnnviz.trace import Clamp, unroll
+from rnnviz.trace import Clamp, unroll, unroll_stack
 from tests import reference
 from tests.making import KINDS, make, noise, parts, state
 
@@ -225,6 +227,20 @@ WRONG = [
     ("lstm", X, {"clamps": [Clamp("f", math.nan)]}, "clamp value is nan: it takes a finite number"),
     ("lstm", X, {"clamps": [Clamp("f", "high")]}, "clamp value is 'high': it takes a finite number"),
     ("lstm", X, {"clamps": [Clamp("f", 1.0, units=(3,))]}, "clamp units is 3: it takes a whole number from 0 to 2"),
+    (
+        "lstm",
+        X,
+        {"clamps": [Clamp("f", 1.0, units=1)]},
+        "clamp units is 1: it takes a list of indices, or None for all",
+    ),
+    ("lstm", X, {"clamps": None}, "clamps is None: it takes a list of Clamp"),
+    (
+        "lstm",
+        X,
+        {"clamps": Clamp("f", 1.0)},
+        "clamps is Clamp(gate='f', value=1.0, units=None, first=1, last=None): it",
+    ),
+    ("lstm", X, {"clamps": [("f", 1.0)]}, "clamps is [('f', 1.0)]: it takes a list of Clamp"),
     ("lstm", X, {"clamps": [Clamp("f", 1.0, first=0)]}, "clamp first is 0: it takes a whole number from 1 to 3"),
     ("lstm", X, {"clamps": [Clamp("f", 1.0, first=3, last=2)]}, "clamp last is 2: it takes a whole number from 3 to 3"),
 ]
@@ -235,6 +251,26 @@ def test_what_does_not_fit_is_refused_in_words(kind, inputs, options, sentence):
     """SH-08."""
     with pytest.raises(ValueError, match=re.escape(sentence)):
         unroll(make(kind)[0], inputs, **options)
+
+
+@pytest.mark.parametrize("cell", [None, torch.nn.RNN(2, 3), Elman, "gru"], ids=["none", "module", "class", "name"])
+def test_what_is_no_cell_is_refused_in_words(cell):
+    got = re.escape(f"cell is {'Elman' if cell is Elman else f'a {type(cell).__name__}'}: it takes an Elman, an LSTM")
+    with pytest.raises(ValueError, match=got):
+        unroll(cell, X)
+    with pytest.raises(ValueError, match=got):
+        unroll_stack([(cell,)], X)
+
+
+@pytest.mark.parametrize("trace", [None, {"h": Z}], ids=["none", "dict"])
+def test_what_is_no_trace_is_refused_in_words(trace):
+    ours, _ = make("lstm")
+    with pytest.raises(ValueError, match=r"trace is a \w+: it takes what unroll\(\) returns"):
+        backward(ours, trace, X)
+    with pytest.raises(ValueError, match=r"trace is a \w+: it takes what unroll\(\) returns"):
+        step_jacobians(ours, trace)
+    with pytest.raises(ValueError, match="cell is a NoneType"):
+        backward(None, trace, X)
 
 
 @pytest.mark.parametrize("cell", [Elman.init(2, 3), LSTM.init(2, 3), GRU.init(2, 3)], ids=["rnn", "lstm", "gru"])

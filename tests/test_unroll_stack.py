@@ -74,11 +74,19 @@ def test_the_backward_direction_is_the_forward_one_of_reversed_time(kind, seed, 
     assert torch.equal(flip(mirrored, lengths), x)
 
 
-@pytest.mark.parametrize("lengths", [None, [4, 2]])
+@pytest.mark.parametrize("lengths", [None, [4, 2], [4.0, 2.0], torch.tensor([4.0, 2.0])])
 def test_a_flip_turns_each_sequence_within_its_length(lengths):
     steps = torch.arange(4.0).reshape(4, 1, 1).expand(4, 2, 1)
     expected = [[3, 3], [2, 2], [1, 1], [0, 0]] if lengths is None else [[3, 1], [2, 0], [1, 2], [0, 3]]
     assert flip(steps, lengths).squeeze(-1).tolist() == expected
+
+
+def test_lengths_may_be_whole_floats_in_both_directions():
+    ours, x = make("tanh")[0], noise(3, 2, 2)
+    floats, whole = (unroll_stack([(ours, ours)], x, lengths=lengths) for lengths in ([3.0, 2.0], [3, 2]))
+    assert all(torch.equal(a["h"], b["h"]) for a, b in zip(floats, whole, strict=True))
+    with pytest.raises(ValueError, match=re.escape("lengths is 1.5: it takes a whole number from 1 to 3")):
+        flip(x, [3, 1.5])
 
 
 def test_one_layer_is_unroll():

@@ -62,13 +62,13 @@ def work(store: RunStore, id: str, attempt: int, train: Train, interrupted: Call
     A step of each config in turn; a resumed run goes on from its checkpoint. interrupted says at each beat whether the
     process has to go; the run is paused then. Raises Lost, and StoreError when the store stays out of reach.
     """
-    lanes = _lanes(store, id, train)
     rows: list[tuple[int, Record]] = []
     beat = time.monotonic() - BEAT  # the first record is written at once: somebody is waiting for it
     kept = time.monotonic()
     wish: Wish = "run"
     gone = False
     try:
+        lanes = _lanes(store, id, train)
         while wish == "run" and not gone and (open_ := [lane for lane in lanes if not lane.over]):
             lane = min(open_, key=lambda lane: lane.done)
             record = lane.step()

@@ -218,6 +218,17 @@ def test_fault_of_the_program_is_said_and_loses_nothing(store: RunStore, caplog:
     assert "out of memory" in caplog.text
 
 
+def test_checkpoint_that_does_not_fit_is_said(store: RunStore) -> None:
+    id, attempt = claimed(store, TINY)
+    _, other = undisturbed(dataclasses.replace(TINY, hidden=3))
+    store.append(id, [], checkpoints={0: (other.step - 1, other.to_bytes())}, attempt=attempt)
+    work(store, id, attempt, train)
+    run = store.find(id)
+    assert run.state == "failed"
+    assert "The training broke off: ValueError" in run.reason
+    assert "this config takes" in run.reason
+
+
 class Stubborn(RunStore):
     """A store whose first writes of records fail."""
 
