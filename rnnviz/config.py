@@ -15,6 +15,7 @@ INPUT_WEIGHTS = ("uniform", "identity")
 INPUT_KINDS = ("noise", "zeros", "sine", "impulse", "adding", "text")
 OPTIMIZERS = ("adam", "sgd")
 CLIP_MODES = ("global", "each", "value")
+LENGTH = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +55,13 @@ class CellConfig:
 
 @dataclass(frozen=True, slots=True)
 class InputConfig:
-    """A sequence to feed in: noise of standard deviation strength, a sine, an impulse, an adding sequence, a text."""
+    """A sequence to feed in: noise of standard deviation strength, a sine, an impulse, an adding sequence, a text.
+
+    A text has its own length, which may be left out; zeros and an adding sequence have no strength.
+    """
 
     kind: Name = "noise"
-    length: Whole = 100
+    length: Whole = LENGTH
     strength: Number = 1.0
     text: Name = ""
     seed: Whole = 0
@@ -71,6 +75,12 @@ class InputConfig:
             raise ValueError(
                 f"text is {arguments.shown(self.text)}: it takes at least one letter with kind='text', and nothing else"
             )
+        if self.text:
+            if self.length not in (LENGTH, len(self.text)):
+                raise ValueError(f"length is {self.length}: this text takes {len(self.text)}, or leave it out")
+            object.__setattr__(self, "length", len(self.text))
+        if self.kind in ("zeros", "adding") and self.strength != 1.0:
+            raise ValueError(f"strength is {self.strength}: kind={self.kind!r} has none, leave it 1.0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +116,12 @@ class TrainConfig:
         _whole(self, "steps")
         _whole(self, "probe_every")
         arguments.choice("optimizer", self.optimizer, OPTIMIZERS)
-        _number(self, "learning_rate", above=0.0, high=3e38)  # float32, in which it multiplies
+        _number(self, "learning_rate", above=0.0, high=3e37)  # Adam starts with ten times it, in float32
         arguments.choice("clip_mode", self.clip_mode, CLIP_MODES)
         if self.clip is not None:
             _number(self, "clip", above=0.0)
+        elif self.clip_mode != "global":
+            raise ValueError(f"clip_mode is {self.clip_mode!r}: nothing is clipped with clip=None, leave it 'global'")
         _check_cell(self)
 
 

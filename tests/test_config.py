@@ -45,6 +45,9 @@ WRONG = [
     (InputConfig, {"strength": -0.5}, "strength is -0.5: it takes a finite number of at least 0"),
     (InputConfig, {"kind": "text"}, "text is '': it takes at least one letter"),
     (InputConfig, {"text": "HELLO"}, "text is 'HELLO': it takes at least one letter with kind='text', and nothing"),
+    (InputConfig, {"kind": "text", "text": "HELLO", "length": 7}, "length is 7: this text takes 5, or leave it out"),
+    (InputConfig, {"kind": "zeros", "strength": 2.0}, "strength is 2.0: kind='zeros' has none, leave it 1.0"),
+    (InputConfig, {"kind": "adding", "strength": 0.5}, "strength is 0.5: kind='adding' has none, leave it 1.0"),
     (InputConfig, {"seed": 0.5}, "seed is 0.5: it takes a whole number of at least 0"),
     (TrainConfig, {"cell": "rnn", "reset": "before"}, "reset is 'before': only cell='gru' has it"),
     (TrainConfig, {"length": 1}, "length is 1: it takes a whole number of at least 2"),
@@ -53,6 +56,8 @@ WRONG = [
     (TrainConfig, {"probe_every": 0}, f"probe_every is 0: {WHOLE}"),
     (TrainConfig, {"optimizer": "Adam"}, "optimizer is 'Adam': it takes one of 'adam', 'sgd'"),
     (TrainConfig, {"learning_rate": 0.0}, "learning_rate is 0.0: it takes a finite number above 0"),
+    (TrainConfig, {"learning_rate": 3e38}, "learning_rate is 3e+38: it takes a finite number above 0, at most 3e+37"),
+    (TrainConfig, {"clip": None, "clip_mode": "each"}, "clip_mode is 'each': nothing is clipped with clip=None"),
     (TrainConfig, {"clip": 0}, "clip is 0: it takes a finite number above 0"),
     (TrainConfig, {"clip_mode": "norm"}, "clip_mode is 'norm': it takes one of 'global', 'each', 'value'"),
 ]
@@ -80,6 +85,12 @@ def test_a_config_is_a_frozen_cache_key(config):
     with pytest.raises(dataclasses.FrozenInstanceError):
         config().seed = 1
     assert not hasattr(config(), "__dict__")
+
+
+def test_a_text_has_its_own_length():
+    text = InputConfig(kind="text", text="HELLO")
+    assert text.length == 5
+    assert dataclasses.replace(text, seed=1) == InputConfig(kind="text", text="HELLO", length=5, seed=1)
 
 
 def test_equal_numbers_of_other_types_make_the_same_config():
