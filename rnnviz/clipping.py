@@ -26,6 +26,9 @@ def clip(grads: Any, threshold: Any, mode: Any = "global") -> tuple[dict[str, Te
     mode = arguments.choice("mode", mode, CLIP_MODES)
     if not isinstance(grads, Mapping) or not all(isinstance(g, Tensor) for g in grads.values()):
         raise ValueError(f"grads is a {type(grads).__name__}: it takes a dict of named tensors")
+    for name, g in grads.items():
+        if not g.is_floating_point():
+            raise ValueError(f"grads[{name!r}] is {g.dtype}: it takes tensors of real floating numbers")
     total = norm(grads)
     if mode == "value":
         over = {name: g for name, g in grads.items() if bool((g.abs() > limit).any())}

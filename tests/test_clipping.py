@@ -169,6 +169,8 @@ WRONG = [
     ({"threshold": None}, "threshold is None: it takes a finite number above 0"),
     ({"mode": "norm"}, "mode is 'norm': it takes one of 'global', 'each', 'value'"),
     ({"grads": [doubles(1.0)]}, "grads is a list: it takes a dict of named tensors"),
+    ({"grads": {"W": torch.tensor([3, 4])}}, "grads['W'] is torch.int64: it takes tensors of real floating numbers"),
+    ({"grads": {"W": 1j * doubles(3.0)}}, "grads['W'] is torch.complex128: it takes tensors of real floating numbers"),
     ({"grads": {"W": [1.0]}}, "grads is a dict: it takes a dict of named tensors"),
 ]
 

@@ -22,6 +22,8 @@ def sample(length: Any, batch: Any, generator: Any, dtype: Any = torch.float32) 
     length, batch = arguments.integer("length", length, 2), arguments.integer("batch", batch)
     if not isinstance(generator, torch.Generator):
         raise ValueError(f"generator is {arguments.shown(generator)}: it takes a torch.Generator")
+    if dtype not in (torch.float32, torch.float64):
+        raise ValueError(f"dtype is {dtype}: it takes torch.float32 or torch.float64")
     half = length // 2
     values = torch.rand(length, batch, generator=generator, dtype=dtype)
     first = torch.randint(0, half, (batch,), generator=generator)

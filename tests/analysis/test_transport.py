@@ -248,8 +248,13 @@ NAN[1, 0, 1], INF[2, 1, 1] = math.nan, math.inf
         (torch.ones(1, 0, 0), "jacobians has shape (1, 0, 0): it takes"),
         (NAN, "jacobians is not finite at step 2: there is no product to take"),
         (INF, "jacobians is not finite at step 3: there is no product to take"),
+        (
+            torch.ones(1, 2, 2) + 1j,
+            "jacobians is torch.complex64: it takes a tensor [time, state, state] with at least",
+        ),
+        (torch.ones(1, 2, 2).long(), "jacobians is torch.int64: it takes a tensor"),
     ],
-    ids=[str(n) for n in range(8)],
+    ids=[str(n) for n in range(10)],
 )
 def test_what_does_not_fit_is_refused_in_words(jacobians, sentence):
     with pytest.raises(ValueError, match=re.escape(sentence)):

@@ -120,3 +120,9 @@ def test_the_dtype_is_kept(dtype):
 def test_what_does_not_fit_is_refused_in_words(length, batch, generator, sentence):
     with pytest.raises(ValueError, match=sentence):
         sample(length, batch, generator)
+
+
+@pytest.mark.parametrize("dtype", [torch.int32, torch.complex64, "float32", None])
+def test_a_dtype_that_is_not_floating_is_refused(dtype):
+    with pytest.raises(ValueError, match=r"dtype is .*: it takes torch\.float32 or torch\.float64"):
+        sample(4, 2, torch.Generator(), dtype)
