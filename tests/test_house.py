@@ -319,3 +319,22 @@ def test_a_missing_module_is_found() -> None:
 
 def test_a_line_about_nothing_is_found() -> None:
     assert [path for path in gone(TREE.replace("pages/  ", "stages/ ")) if "home" in path] == ["stages/home.py"]
+
+
+# ---------------------------------------------------------------- links in the docs
+
+
+def dangling(page: Path) -> list[str]:
+    """Relative links and pictures of a Markdown page that lead nowhere."""
+    targets = re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8"))
+    return [target for target in targets if "://" not in target and not (page.parent / target).exists()]
+
+
+@pytest.mark.parametrize("page", files("*.md", "docs/*.md"), ids=lambda page: page.name)
+def test_links_of_the_docs_lead_somewhere(page: Path) -> None:
+    assert dangling(page) == []
+
+
+def test_a_dangling_link_is_found(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("![x](gone.png) [y](a.md) [z](https://example.org)")
+    assert dangling(tmp_path / "a.md") == ["gone.png"]
