@@ -3,7 +3,7 @@
 import re
 
 LINK = (
-    "/adding_problem?adding_problem_T=60&adding_problem_hidden=48&adding_problem_steps=4000&adding_problem_cell=gru"
+    "/adding_problem?adding_problem_T=60&adding_problem_hidden=48&adding_problem_steps=3200&adding_problem_cell=gru"
     "&adding_problem_why=gates"
 )
 
