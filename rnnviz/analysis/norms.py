@@ -11,4 +11,5 @@ def log_norm(values: Tensor, dim: int = -1) -> Tensor:
     """
     largest = values.abs().amax(dim, keepdim=True)
     scale = torch.where(largest > 0, largest, torch.ones_like(largest))
-    return torch.linalg.vector_norm(values / scale, dim=dim).log() + scale.squeeze(dim).log()
+    result: Tensor = torch.linalg.vector_norm(values / scale, dim=dim).log() + scale.squeeze(dim).log()
+    return result

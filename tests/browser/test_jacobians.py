@@ -27,7 +27,7 @@ def test_it_paints_and_a_control_changes_the_picture(visit, settled):
 
 
 def test_the_first_screen_needs_no_scrolling(new_page, settled):
-    for width, height in ((1440, 900), (1024, 768)):
+    for width, height in ((1440, 900), (1280, 720), (1024, 768)):
         page = new_page(viewport={"width": width, "height": height})
         page.goto("/jacobians")
         settled(page)
