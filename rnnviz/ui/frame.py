@@ -27,7 +27,7 @@ opacity: .6; font-size: 1.25rem; }
 .st-key-home_doors a { min-height: 3.5rem; padding: .5rem .9rem; }
 .st-key-home_doors a * { white-space: normal; overflow: visible; }
 @media (max-height: 760px) and (min-width: 641px) {
-  .stMainBlockContainer { padding-top: 3.3rem; }
+  .stMainBlockContainer { padding-top: 3.85rem; }
   .stMainBlockContainer > div > .stVerticalBlock { gap: .2rem; }
   h1.question { font-size: 1.4rem; }
   p.claim { font-size: 1.05rem; }
