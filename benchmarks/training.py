@@ -1,7 +1,7 @@
 """A training step with its telemetry ÷ the bare torch.nn loop of the same cell, shapes and optimiser.
 
-T = 100, H = 64, batch 64, one torch thread; CPU seconds of the process, the smallest of five rounds of 20 steps each, the
-two in turn. The first row of the budget table; the budgets are for the issue that makes the core fast.
+T = 100, H = 64, batch 64, one torch thread; CPU seconds of the process, the smallest of five rounds of 20 steps
+each, the two in turn. The first row of the budget table; the budgets are for the issue that makes the core fast.
 """
 
 import time

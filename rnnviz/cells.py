@@ -598,5 +598,6 @@ def _gate_slope(trace: "Trace", gate: str) -> Tensor:
 
 
 def _outer(left: Blocks, right: Rows) -> Matrices:
-    """The sum over time and batch of left right^T; taken the other way round it is five times as fast for two inputs."""
+    """The sum over time and batch of left right^T; taken the other way round it is five times as fast for two
+    inputs."""
     return (right.flatten(0, -2).mT @ left.flatten(0, -2)).mT
