@@ -9,11 +9,12 @@ from contextlib import asynccontextmanager
 import streamlit as st
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import RedirectResponse
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from rnnviz.runs.store import RunStore
 from rnnviz.runs.supervisor import Supervisor
+from rnnviz.scenes import PAGES
 from rnnviz.ui.serving import OwnerCookie, PackedScripts
 
 
@@ -53,11 +54,20 @@ def to_front(request: Request) -> RedirectResponse:
     return RedirectResponse(request.url.replace(path=f"{BASE}/"))
 
 
+def to_page(request: Request) -> Response:
+    """Below a page there is nothing: Streamlit's own page would look for its scripts there and stay white."""
+    rest = request.path_params["rest"]
+    if rest.startswith(("_stcore/", "static/")):
+        return Response(status_code=404)
+    name = request.url.path.removeprefix(BASE).split("/")[1]
+    return RedirectResponse(request.url.replace(path=f"{BASE}/{name}"))
+
+
 # Routes of our own are not under Streamlit's base path by themselves.
 BASE = f"/{st.get_option('server.baseUrlPath').strip('/')}".rstrip("/")
 app = st.App(
     "rnnviz/ui/frame.py",
     lifespan=lifespan,
-    routes=[Route(f"{BASE}/home", to_front)],
+    routes=[Route(f"{BASE}/home", to_front), *(Route(f"{BASE}/{name}/{{rest:path}}", to_page) for name in PAGES)],
     middleware=[Middleware(OwnerCookie), Middleware(PackedScripts)],
 )

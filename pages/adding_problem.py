@@ -10,14 +10,15 @@ PAGE = "adding_problem"
 
 view = scenes.begin(PAGE)
 runs.notice()
-asked = st.query_params.get("run")
+asked = runs.asked(view.arrived)
 seen = runs.watched(asked)
 if seen.gone and asked:
     st.warning(seen.trouble)
+    runs.leave()
 step = int(view.settings["step"])
 
 
-@st.fragment(run_every=runs.TICK if seen.live else None)
+@st.fragment(run_every=seen.tick)
 def picture() -> None:
     """The curves and what they say; while a run trains, once a second."""
     now = runs.watched(asked)
@@ -34,11 +35,11 @@ def picture() -> None:
         cursor = None if run.live else words.within(lanes, step)
         view.paint(figures.learning(lanes, cursor), verdict, alt=verdict.text)
         runs.bar(run)
-    if seen.live and (not now.live or (now.run is None) != (seen.run is None)):
+    if now.tick != seen.tick or (now.run is None) != (seen.run is None):
         st.rerun()
 
 
-@st.fragment(run_every=runs.TICK if seen.live else None)
+@st.fragment(run_every=seen.tick)
 def behind(shown: str) -> None:
     """What lies behind the curves, of a run's newest probe."""
     run = runs.watched(asked).run

@@ -10,6 +10,8 @@ PAGE = "jacobians"
 
 view = scenes.begin(PAGE)
 push, carried = caches.jacobians(view.settings)
+if push.step != view.settings["step"]:
+    st.warning(f"The pushed state lies before the last step: it is pushed at step {push.step} of {view.settings['T']}.")
 verdict = words.verdict(push, carried)
 view.paint(figures.push(push), verdict, alt=verdict.text)
 controls.row(PAGE, ["gain", "input", "cell"])

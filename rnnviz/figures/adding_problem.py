@@ -90,10 +90,16 @@ def learning(lanes: Sequence[Progress], cursor: int | None = None) -> go.Figure:
             }
         )
     length = max((lane.length for lane in lanes), default=100)
-    top = max((float(np.nanmax(lane.loss)) for lane in lanes if np.isfinite(lane.loss).any()), default=0.2)
+    seen = [lane.loss[np.isfinite(lane.loss)] for lane in lanes]
+    top = max((float(loss.max()) for loss in seen if loss.size), default=0.2)
+    now = max((float(loss[-1]) for loss in seen if loss.size), default=0.2)
     axes = {
         "xaxis": {"title": {"text": "training step"}, "anchor": "y3", "rangemode": "tozero"},
-        "yaxis": {"title": {"text": "loss"}, "domain": [0.62, 1], "range": [0, min(max(top * 1.05, 0.2), 0.4)]},
+        "yaxis": {
+            "title": {"text": "loss"},
+            "domain": [0.62, 1],
+            "range": [0, min(max(top * 1.05, 0.2), max(0.4, 1.3 * now))],
+        },
         "yaxis2": {"title": {"text": "reach"}, "domain": [0.27, 0.57], "range": [0, length * 1.05]},
         "yaxis3": {"title": {"text": "listening"}, "domain": [0, 0.22], "range": [-0.1, 1.15], "tickvals": [0, 1]},
     }

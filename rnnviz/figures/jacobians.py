@@ -43,7 +43,7 @@ def push(result: Push) -> go.Figure:
     hidden = int(np.count_nonzero(~seen))
     if hidden:
         largest = float(result.floor.max())
-        below = f"rounding (below 10^{math.log10(largest):.0f})" if largest > 0 else "0 in floats"
+        below = f"rounding (below {theme.ten(round(math.log10(largest)))})" if largest > 0 else "0 in floats"
         _note(fig, f"▼ {hidden} of {len(n)} differences are {below}, not drawn")
     _zeros(fig, n, result.predicted)
     return _named(fig, f"steps after the push at step {result.step}", "share of the push left")

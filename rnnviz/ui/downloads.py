@@ -22,7 +22,7 @@ def keep(view: View, code: str, data: Mapping[str, Any]) -> None:
     with st.expander("Keep · link, code, data", key=f"{view.page}_keep"):
         st.caption("The link opens exactly this view.")
         st.code(link(view), language=None, wrap_lines=True)
-        st.caption("The code computes it again, with the package alone.")
+        st.caption("The code computes it again. In the project's folder: PYTHONPATH=. .venv/bin/python FILE")
         st.code(code, language="python")
         with st.container(horizontal=True):
             # Written when somebody takes it, not at every move of a slider.

@@ -17,6 +17,8 @@ from rnnviz.runs.store import RunStore, StoreError
 from rnnviz.ui.serving import owner
 
 TICK = 1.0
+REST = 5.0
+OPEN = "runs:open"
 NAMES = {"rnn": "RNN", "gru": "GRU", "lstm": "LSTM"}
 NOTICE = "runs:notice"
 LAST = "runs:last"
@@ -49,6 +51,23 @@ class Watched:
         """It is worth looking again in a moment."""
         return not self.gone and (self.run is None or self.run.live)
 
+    @property
+    def tick(self) -> float | None:
+        """After how many seconds to look again: a run that rests may be sent on by its owner, at another browser."""
+        if self.live:
+            return TICK
+        return REST if self.run is not None and self.run.state != "finished" else None
+
+
+def asked(arrived: bool) -> str | None:
+    """The run that the address names; on coming back to the page, the one that was open when it was left."""
+    state = st.session_state
+    id = st.query_params.get("run")
+    if not id and arrived and state.get(OPEN):
+        id = st.query_params["run"] = state[OPEN]
+    state[OPEN] = id
+    return id
+
 
 def watched(id: str | None) -> Watched:
     """The run as it stands, and the word that somebody looks at it; a store that cannot take the word is read all the
@@ -79,6 +98,12 @@ def start(config: TrainConfig, name: str) -> None:
     id = _attempt(lambda: store().create((config,), me(), name, join=True))
     if id is not None:
         st.query_params["run"] = id
+        run = _attempt(lambda: store().find(id))
+        if run is not None and run.owner != me():
+            st.session_state[NOTICE] = (
+                "The same training is already running, started by somebody else: you are watching it. For one of your "
+                "own change something, the seed for example, or continue it from here."
+            )
 
 
 def want(id: str, wish: Any) -> None:
@@ -97,6 +122,7 @@ def own(id: str) -> None:
 def leave() -> None:
     """Go back to the recording."""
     st.query_params.pop("run", None)
+    st.session_state.pop(OPEN, None)
 
 
 def notice() -> None:
@@ -120,24 +146,22 @@ def _progress(curve: Curve) -> Progress:
 
 
 def buttons(id: str, run: Run | None) -> None:
-    """What can be done with it now; who may not is told so, and offered what they can. None: it cannot be read."""
+    """What this browser can do with it now. None: it cannot be read."""
     if run is not None:
         _wishes(id, run)
     st.button("Back to the recording", key="run_leave", on_click=leave)
 
 
 def _wishes(id: str, run: Run) -> None:
-    mine = run.owner == me()
-    if run.live:
+    if run.state == "finished" or run.done >= run.total:
+        return
+    if run.owner != me():
+        st.button("Continue as my own from here", key="run_own", on_click=own, args=(id,))
+    elif run.live:
         st.button("Stop", key="run_stop", on_click=want, args=(id, "stop"), type="primary")
         st.button("Pause", key="run_pause", on_click=want, args=(id, "pause"))
-    elif run.state in ("paused", "stopped", "failed") and run.done < run.total:
-        if mine:
-            st.button("Go on", key="run_on", on_click=want, args=(id, "run"), type="primary")
-        else:
-            st.button("Continue as my own from here", key="run_own", on_click=own, args=(id,))
-    if run.live and not mine:
-        st.button("Continue as my own from here", key="run_own", on_click=own, args=(id,))
+    else:
+        st.button("Go on", key="run_on", on_click=want, args=(id, "run"), type="primary")
 
 
 def bar(run: Run) -> None:

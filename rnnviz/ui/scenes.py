@@ -23,12 +23,16 @@ PLOTLY = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d"
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a page shows now: its settings, its scene, and whether the answer may be seen."""
+    """What a page shows now: its settings, its scene, and whether the answer may be seen.
+
+    arrived: the reader has come to this page with this run of the script, from another page or from a link.
+    """
 
     page: str
     scene: Scene
     settings: links.Settings
     revealed: bool
+    arrived: bool
 
     def paint(self, figure: Any, verdict: Verdict, alt: str) -> None:
         """Draw the picture and the verdict, here; before the answer, neither gives it away."""
@@ -47,6 +51,7 @@ def begin(page: str) -> View:
     They hold already what the controls will show, so the picture can come before the controls.
     """
     scenes = {scene.name: scene for scene in SCENES[page]}
+    arrived = st.session_state.get("page") != page
     settings = _settings(page)
     scene = scenes[str(settings["scene"])]
     with st.container(horizontal=True, vertical_alignment="center", key=f"{page}_head"):
@@ -55,7 +60,7 @@ def begin(page: str) -> View:
     for notice in st.session_state[f"{page}:notices"]:
         st.warning(notice)
     revealed = _claim(page, scene, bool(settings["predict"]))
-    return View(page, scene, settings, revealed)
+    return View(page, scene, settings, revealed, arrived)
 
 
 def raised(text: str) -> str:

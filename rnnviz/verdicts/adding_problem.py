@@ -49,6 +49,9 @@ def within(lanes: Sequence[Progress], step: int) -> int:
 def _one(lane: Progress, step: int, numbers: dict[str, float]) -> str:
     loss, reach, first = (numbers[f"{name}_{lane.cell}"] for name in ("loss", "reach", "first"))
     start, now = float(lane.reach[0]), _now(lane, numbers)
+    if loss > 1.2 * BASELINE_MSE:
+        worse = f"still worse than always answering 1 ({digits(BASELINE_MSE)})"
+        return f"Step {step:,}: loss {digits(loss)}, {worse}. Reach {now}."
     if loss > BASELINE_MSE / 2:
         more = "nothing is heard that was not before" if reach <= start + 1 else "something is being learned"
         return (

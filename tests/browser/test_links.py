@@ -38,6 +38,13 @@ def test_a_link_that_is_the_first_request_of_a_server_opens_its_view(start_serve
     assert page.url.endswith(link.split("?")[1])
 
 
+@pytest.mark.parametrize("page", ["jacobians", "gates"])
+def test_below_a_page_is_the_page(visit, server, page):
+    opened = visit(f"/{page}/extra/more")
+    opened.wait_for_url(f"{server.url}/{page}")
+    opened.wait_for_selector(".js-plotly-plot .main-svg")
+
+
 def test_home_paints_before_torch_is_loaded(start_server, new_page, settled, tmp_path):
     (tmp_path / "torch.py").write_text("import time\ntime.sleep(600)\n")
     page = new_page(server=start_server(PYTHONPATH=str(tmp_path)))

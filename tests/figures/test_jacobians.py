@@ -48,7 +48,7 @@ def test_an_exact_zero_is_a_gap_with_a_word():
 def test_a_difference_below_rounding_is_counted_and_not_drawn():
     figure = jacobians.push(a_push([0, -1, -2, -3], left=[1, 0.3, 1e-9, 2e-9], floor=1e-8))
     assert np.isfinite(trace(figure, "this push, truly")).tolist() == [True, True, False, False]
-    assert any("2 of 4 differences are rounding (below 10^-8)" in note for note in notes(figure))
+    assert any("2 of 4 differences are rounding (below 10⁻⁸)" in note for note in notes(figure))
 
 
 def test_the_reach_is_marked_where_it_is():

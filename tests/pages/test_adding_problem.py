@@ -97,11 +97,41 @@ def test_a_run_shows_its_curves_and_each_view_behind_them():
 def test_only_the_owner_stops_a_run_and_others_are_offered_their_own():
     id, _ = run_of(40)
     at = opened(PAGE, {"run": id})
-    at.button("run_stop").click().run()
-    assert "somebody else's" in at.warning[0].value
-    assert runs.store().find(id).wish == "run"
-    with pytest.raises(Refused):
+    shown = {button.key for button in at.button}
+    assert "run_own" in shown
+    assert not {"run_stop", "run_pause", "run_on"} & shown
+    with pytest.raises(Refused, match="somebody else's"):
         runs.store().want(id, "stop", "another")
+
+
+def test_a_run_that_is_left_is_there_again_until_it_is_closed():
+    id, _ = run_of(40)
+    at = opened(PAGE, {"run": id})
+    at.switch_page("../../pages/gates.py").run()
+    at.query_params.clear()
+    at.switch_page(f"../../pages/{PAGE}.py").run()
+    assert at.query_params["run"] in (id, [id])
+    assert "Step 39: loss" in text(at)
+    at.button("run_leave").click().run()
+    assert "run" not in at.query_params
+    assert "tanh RNN loss" in text(at)
+
+
+def test_who_joins_a_run_is_told_so():
+    config = caches.train_config(opened(PAGE).session_state[f"{PAGE}:settings"])
+    runs.store().create((config,), "somebody")
+    at = opened(PAGE)
+    at.button("run_start").click().run()
+    assert "you are watching it" in at.warning[0].value
+    assert len(runs.store().list()) == 1
+
+
+def test_a_resting_run_is_looked_at_again_and_a_finished_one_is_not():
+    id, attempt = run_of(40)
+    assert runs.Watched(runs.store().read(id)).tick == runs.TICK
+    runs.store().settle(id, "paused", "", attempt=attempt)
+    assert runs.Watched(runs.store().read(id)).tick == runs.REST
+    assert runs.Watched(None, gone=True).tick is None
 
 
 def test_a_run_that_is_not_finite_says_where_and_why():

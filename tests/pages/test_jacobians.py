@@ -41,7 +41,7 @@ def test_every_control_takes_its_extremes(control):
     for value in values:
         query = {f"{PAGE}_{control.name}": str(value)}
         at = opened(PAGE, query if control.name == "T" else query | {f"{PAGE}_T": "20"})
-        assert not at.warning
+        assert all("it is pushed at step" in warning.value for warning in at.warning)
         assert at.session_state[f"{PAGE}:settings"][control.name] == (True if value == "on" else value)
 
 
