@@ -23,7 +23,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
 
 HOUSE = Path(__file__).parents[2]
 PICTURES = HOUSE / ".screenshots"
@@ -150,6 +150,16 @@ def problems() -> list[str]:
     return []
 
 
+def is_problem(said: ConsoleMessage) -> bool:
+    """An error, but for two of Streamlit's own.
+
+    Opened by a deep link it first looks for its server beside the page; a page that ticks, and is reloaded or left, says
+    that it cannot tick any more.
+    """
+    searching = said.location["url"].endswith(("/_stcore/health", "/_stcore/host-config"))
+    return said.type == "error" and not searching and "rerun backMessage when disconnected" not in said.text
+
+
 @pytest.fixture
 def new_page(
     browser: Browser, server: Server, problems: list[str], request: pytest.FixtureRequest
@@ -170,22 +180,13 @@ def new_page(
         context.on("request", lambda asked: look_at(asked.url))
         page.on("websocket", lambda socket: look_at(socket.url))
         page.on("pageerror", lambda error: problems.append(f"uncaught: {error}"))
-        # Opened by a deep link, Streamlit's page first looks for its server beside the page: that 404 is its own way.
-        page.on(
-            "console",
-            lambda said: (
-                problems.append(f"console: {said.text} {said.location['url']}")
-                if said.type == "error"
-                and not said.location["url"].endswith(("/_stcore/health", "/_stcore/host-config"))
-                else None
-            ),
-        )
+        page.on("console", lambda said: problems.append(f"console: {said.text}") if is_problem(said) else None)
         opened.append((context, page))
         return page
 
     yield open_page
     if problems or request.node.stash.get(FAILED, False):
-        for number, (_, page) in enumerate(opened):
+        for number, page in enumerate(page for _, page in opened if not page.is_closed()):
             picture(page, f"failed-{request.node.name}-{number}")
     for context, _ in opened:
         context.close()
