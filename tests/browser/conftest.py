@@ -153,7 +153,7 @@ def problems() -> list[str]:
 def is_problem(said: ConsoleMessage) -> bool:
     """An error, but for two of Streamlit's own.
 
-    Opened by a deep link it first looks for its server beside the page; a page that ticks, and is reloaded or left, says
+    Opened by a deep link it first looks for its server beside the page; a page that ticks and is left or reloaded says
     that it cannot tick any more.
     """
     searching = said.location["url"].endswith(("/_stcore/health", "/_stcore/host-config"))
