@@ -11,14 +11,11 @@ state     width of the whole state s: hidden for Elman and GRU, 2*hidden for the
 Inner functions are annotated with these; a test run checks them at every call.
 """
 
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor
 
-Inputs = Float[Tensor, "time batch inputs"]
-States = Float[Tensor, "time+1 batch hidden"]
 Steps = Float[Tensor, "time batch hidden"]
 Jacobians = Float[Tensor, "time state state"]
 Rows = Float[Tensor, "*steps hidden"]
 Blocks = Float[Tensor, "*steps blocks"]
 Matrices = Float[Tensor, "rows columns"]
-Valid = Bool[Tensor, "time batch 1"]

@@ -70,7 +70,7 @@ def decades(axis: str, low: float | int, high: float | int) -> dict[str, Any]:
     low, high = math.floor(low), math.ceil(high)
     step = max(1, math.ceil((high - low) / 7))
     ticks = list(range(math.ceil(low / step) * step, high + 1, step))
-    text = ["1" if k == 0 else f"10{str(k).translate(_SUPERSCRIPT)}" for k in ticks]
+    text = ["1" if k == 0 else ten(k) for k in ticks]
     return {
         f"{axis}_range": [low - 0.02 * (high - low), high + 0.02 * (high - low)],
         f"{axis}_tickvals": ticks,
