@@ -18,8 +18,14 @@ from rnnviz.ui.scenes import View
 
 
 def keep(view: View, code: str, data: Mapping[str, Any]) -> None:
-    """Draw Keep, folded: data maps a column's name to an array; columns of several lengths are padded with nothing."""
-    with st.expander("Keep · link, code, data", key=f"{view.page}_keep"):
+    """Draw Keep, folded: data maps a column's name to an array; columns of several lengths are padded with nothing.
+
+    What is folded is not sent: a code block brings a highlighter of all languages, which delays every first picture.
+    """
+    fold = st.expander("Keep · link, code, data", key=f"{view.page}_keep", on_change="rerun")
+    if not fold.open:
+        return
+    with fold:
         st.caption("The link opens exactly this view.")
         st.code(link(view), language=None, wrap_lines=True)
         st.caption("The code computes it again. In the project's folder: PYTHONPATH=. .venv/bin/python FILE")

@@ -218,6 +218,18 @@ def visit(page: Page) -> Callable[[str], Page]:
 
 
 @pytest.fixture
+def ends_above() -> Callable[[Page, str, int], None]:
+    """ends_above(page, selector, height) waits until the element ends within the first so many pixels."""
+
+    def wait(page: Page, selector: str, height: int) -> None:
+        page.wait_for_function(
+            "([s, h]) => document.querySelector(s)?.getBoundingClientRect().bottom <= h", arg=[selector, height]
+        )
+
+    return wait
+
+
+@pytest.fixture
 def screenshot() -> Callable[[Page, str], Path]:
     """screenshot(page, "name") saves .screenshots/name.png and gives its path."""
     return picture

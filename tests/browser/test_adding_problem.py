@@ -2,10 +2,8 @@
 
 import re
 
-LINK = (
-    "/adding_problem?adding_problem_T=60&adding_problem_hidden=48&adding_problem_steps=3200&adding_problem_cell=gru"
-    "&adding_problem_why=gates"
-)
+# Long enough to be still on its way at the end of the test, on a slow machine too
+LINK = "/adding_problem?adding_problem_T=200&adding_problem_hidden=64&adding_problem_steps=3200&adding_problem_cell=gru"
 
 STOP = ".st-key-run_stop button"  # by its key: Streamlit has a Stop of its own, while a script runs
 
@@ -23,7 +21,7 @@ def wait_for_step(page, least):
             return said && Number(said[1].replaceAll(',', '')) >= least;
         }""",
         arg=least,
-        timeout=30_000,
+        timeout=60_000,
     )
 
 
@@ -41,19 +39,19 @@ def test_a_run_streams_is_seen_by_others_and_is_stopped_by_its_owner_only(visit,
     wait_for_step(page, 20)
     first = step(page)
     wait_for_step(page, first + 40)
-    page.wait_for_selector(".st-key-adding_problem_why_gates .js-plotly-plot")
+
+    other = new_page()
+    other.goto(page.url + "&adding_problem_why=gates")
+    settled(other)
+    wait_for_step(other, first + 40)
+    other.wait_for_selector(".st-key-adding_problem_why_gates .js-plotly-plot")
+    other.get_by_role("button", name="Continue as my own from here").wait_for()
+    assert other.locator(STOP).count() == 0
+    other.close()
 
     page.reload()
     settled(page)
     wait_for_step(page, first + 40)
-
-    other = new_page()
-    other.goto(page.url)
-    settled(other)
-    wait_for_step(other, first + 40)
-    other.get_by_role("button", name="Continue as my own from here").wait_for()
-    assert other.locator(STOP).count() == 0
-    other.close()
 
     page.get_by_role("link", name="Gates").click()
     page.locator("h1.question", has_text="gate").wait_for()
@@ -61,18 +59,15 @@ def test_a_run_streams_is_seen_by_others_and_is_stopped_by_its_owner_only(visit,
     page.wait_for_url(re.compile("run="))
     wait_for_step(page, first + 40)
 
-    page.locator(STOP).click()
-    # While somebody else watches, not even its owner stops it; who has gone is not counted for long.
-    refused = page.get_by_text("alone with it")
+    # While somebody else watches, not even its owner stops it, and who has gone is counted for a while yet.
     stopped = page.get_by_text("Stopped: step")
-    refused.or_(stopped).first.wait_for()
-    for _ in range(20):
+    for _ in range(30):
+        if page.locator(STOP).count():
+            page.locator(STOP).dispatch_event("click")
+        page.wait_for_timeout(1000)
         if stopped.count():
             break
-        page.wait_for_timeout(1000)
-        if page.locator(STOP).count():
-            page.locator(STOP).click()
-    stopped.first.wait_for(timeout=10_000)
+    assert stopped.count() == 1
 
 
 def test_a_link_to_a_run_that_is_not_there_says_so(visit):

@@ -41,20 +41,17 @@ def test_the_carpets_of_a_layer(visit, settled, show, carpets):
     assert verdict(page).startswith("Reach")
 
 
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1024, 768)])
-def test_the_first_screen_needs_no_scrolling(new_page, settled, width, height):
-    page = new_page(viewport={"width": width, "height": height})
-    for show, names in (
-        ("unit", ("hold", "shut", "open")),
-        ("lstm", ("forget", "input", "hidden")),
-        ("gru", ("reset", "gain")),
-    ):
-        page.goto(f"/gates?gates_show={show}")
-        settled(page)
-        page.wait_for_selector(".js-plotly-plot .main-svg")
+@pytest.mark.parametrize(
+    ("show", "names"),
+    [("unit", ("hold", "shut", "open")), ("lstm", ("forget", "input", "hidden")), ("gru", ("reset", "gain"))],
+)
+def test_the_first_screen_needs_no_scrolling(visit, ends_above, show, names):
+    page = visit(f"/gates?gates_show={show}")
+    page.wait_for_selector(".js-plotly-plot .main-svg")
+    for width, height in ((1440, 900), (1024, 768)):
+        page.set_viewport_size({"width": width, "height": height})
         for name in names:
-            box = page.locator(f".st-key-gates_{name}").bounding_box()
-            assert box["y"] + box["height"] <= height, (show, name)
+            ends_above(page, f".st-key-gates_{name}", height)
 
 
 def test_a_phone_scrolls_down_and_never_sideways(new_page, settled):

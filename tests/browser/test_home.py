@@ -19,3 +19,8 @@ def test_it_paints_two_lanes_and_a_later_step_lights_more(visit, settled):
     assert "home_step=0" in page.url
     page.wait_for_selector(BARS)
     assert page.locator(BARS).evaluate_all(shapes) != before
+
+    assert page.get_by_test_id("stCode").count() == 0
+    page.get_by_text("Keep · link, code, data").click()
+    page.get_by_test_id("stCode").filter(has_text="import").wait_for()
+    assert page.get_by_test_id("stCode").filter(has_text="home_step=0").count() == 1

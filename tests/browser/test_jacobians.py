@@ -26,15 +26,13 @@ def test_it_paints_and_a_control_changes_the_picture(visit, settled):
     assert "5.09·10⁻⁶" not in values(page)
 
 
-def test_the_first_screen_needs_no_scrolling(new_page, settled):
+def test_the_first_screen_needs_no_scrolling(visit, ends_above):
+    page = visit("/jacobians")
+    page.wait_for_selector(".js-plotly-plot .main-svg")
     for width, height in ((1440, 900), (1280, 720), (1024, 768)):
-        page = new_page(viewport={"width": width, "height": height})
-        page.goto("/jacobians")
-        settled(page)
-        page.wait_for_selector(".js-plotly-plot .main-svg")
+        page.set_viewport_size({"width": width, "height": height})
         for name in ("gain", "input", "cell"):
-            box = page.locator(f".st-key-jacobians_{name}").bounding_box()
-            assert box["y"] + box["height"] <= height, (width, name)
+            ends_above(page, f".st-key-jacobians_{name}", height)
 
 
 def test_a_phone_scrolls_down_and_never_sideways(new_page, settled):
@@ -45,7 +43,7 @@ def test_a_phone_scrolls_down_and_never_sideways(new_page, settled):
     assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
 
 
-def test_predict_then_reveal(visit, settled):
+def test_predict_then_reveal(visit):
     page = visit("/jacobians?jacobians_predict=on")
     page.get_by_text("The picture waits for your answer").wait_for()
     page.get_by_role("button", name="less than a ten-thousandth").click()

@@ -27,7 +27,6 @@ def test_a_wrong_link_opens_the_nearest_view_with_a_line_and_its_address(visit, 
         ("/gates?gates_scene=halves", "whole derivative"),
         ("/adding_problem?adding_problem_step=0", "Step 0:"),
         ("/?home_step=0", "RNN"),
-        ("/home?home_step=0", "RNN"),
     ],
 )
 def test_a_link_that_is_the_first_request_of_a_server_opens_its_view(start_server, new_page, settled, link, shows):
@@ -38,10 +37,16 @@ def test_a_link_that_is_the_first_request_of_a_server_opens_its_view(start_serve
     assert page.url.endswith(link.split("?")[1])
 
 
-@pytest.mark.parametrize("page", ["jacobians", "gates"])
-def test_below_a_page_is_the_page(visit, server, page):
-    opened = visit(f"/{page}/extra/more")
-    opened.wait_for_url(f"{server.url}/{page}")
+def test_home_has_a_name_too(visit, server):
+    page = visit("/home?home_step=0")
+    page.locator("p.verdict", has_text="RNN").wait_for()
+    assert page.url == f"{server.url}/?v=1&home_step=0"
+
+
+@pytest.mark.parametrize("name", ["jacobians", "gates"])
+def test_below_a_page_is_the_page(visit, server, name):
+    opened = visit(f"/{name}/extra/more")
+    opened.wait_for_url(f"{server.url}/{name}")
     opened.wait_for_selector(".js-plotly-plot .main-svg")
 
 

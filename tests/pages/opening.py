@@ -36,3 +36,13 @@ def address(at: AppTest) -> dict[str, str]:
 def drawn(at: AppTest) -> list[Any]:
     """The specs of the Plotly charts."""
     return [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
+
+
+def kept(at: AppTest, page: str) -> tuple[str, str]:
+    """Keep, unfolded: the link and the code. Folded it sends neither."""
+    assert not at.code
+    at.session_state[f"{page}_keep"] = True
+    at.run()
+    assert not at.exception
+    link, code = (block.value for block in at.code)
+    return link, code

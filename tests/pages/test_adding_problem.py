@@ -10,7 +10,7 @@ from rnnviz.training import train
 from rnnviz.ui import caches, runs
 from rnnviz.ui.controls import CONTROLS
 from rnnviz.ui.links import Choice, Flag, Number
-from tests.pages.opening import drawn, opened, text
+from tests.pages.opening import drawn, kept, opened, text
 
 PAGE = "adding_problem"
 SMALL = TrainConfig(hidden=4, length=6, batch=4, steps=60, probe_every=10)
@@ -163,18 +163,10 @@ def test_a_store_that_is_out_of_reach_is_said_in_words(monkeypatch, tmp_path):
     assert str(tmp_path) not in at.warning[0].value
 
 
-def keep_code(at):
-    return next(block.value for block in at.code if "import" in block.value)
-
-
-def keep_link(at):
-    return next(block.value for block in at.code if "import" not in block.value)
-
-
 def test_the_code_that_keep_shows_of_a_run_trains_the_same_network(capsys):
     id, _ = run_of(40)
     found = {}
-    exec(keep_code(opened(PAGE, {"run": id})), found)
+    exec(kept(opened(PAGE, {"run": id}), PAGE)[1], found)
     assert found["config"] == SMALL
     lines = capsys.readouterr().out.splitlines()
     assert [int(line.split()[0]) for line in lines] == [0, 10, 20, 30, 40, 50, 59]
@@ -187,7 +179,7 @@ def test_a_scene_opens_on_its_own_recording_and_keep_prints_what_it_says(scene, 
     lanes = caches.recorded(dict(at.session_state[f"{PAGE}:settings"]))
     assert [line["name"] for line in figure["data"] if line["yaxis"] == "y"] == [lane.name for lane in lanes]
     assert ("tanh RNN loss" in text(at)) == (scene.name == "plateau")
-    exec(keep_code(at), {})
+    exec(kept(at, PAGE)[1], {})
     said, *lines = capsys.readouterr().out.splitlines()
     assert said in text(at)
     numbers = dict(line.split() for line in lines)
@@ -206,8 +198,8 @@ def test_an_answer_to_a_scenes_question_reveals_its_own_training():
 
 def test_keeps_link_opens_the_run_too():
     id, _ = run_of(40)
-    assert f"run={id}" in keep_link(opened(PAGE, {"run": id}))
-    assert "run=" not in keep_link(opened(PAGE))
+    assert f"run={id}" in kept(opened(PAGE, {"run": id}), PAGE)[0]
+    assert "run=" not in kept(opened(PAGE), PAGE)[0]
 
 
 def failing(*_, **__):

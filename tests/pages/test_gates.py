@@ -7,7 +7,7 @@ from rnnviz.ui import caches, links
 from rnnviz.ui.controls import CONTROLS
 from rnnviz.ui.links import Choice, Flag, Number
 from rnnviz.verdicts import gates as words
-from tests.pages.opening import address, drawn, opened, text
+from tests.pages.opening import address, drawn, kept, opened, text
 
 PAGE = "gates"
 SMALL = {"gates_T": "12", "gates_hidden": "5"}
@@ -145,7 +145,7 @@ def test_a_wrong_link_opens_the_nearest_view_and_says_so(query, says, holds):
 )
 def test_the_code_that_keep_shows_computes_the_views_numbers(query, capsys):
     at = opened(PAGE, query)
-    code = next(block.value for block in at.code if "import" in block.value)
+    _, code = kept(at, PAGE)
     found = {}
     exec(code, found)
     shown, ways, parted = caches.gates(at.session_state[f"{PAGE}:settings"])

@@ -9,7 +9,7 @@ from rnnviz.scenes import PAGES, SCENES
 from rnnviz.ui import caches
 from rnnviz.ui.controls import CONTROLS
 from rnnviz.ui.links import Choice, Flag, Number
-from tests.pages.opening import HOUSE, drawn, opened, text
+from tests.pages.opening import HOUSE, drawn, kept, opened, text
 
 PAGE = "home"
 
@@ -126,7 +126,7 @@ def test_the_slider_ends_where_the_recording_ends():
 
 def test_the_code_that_keep_shows_reads_the_views_numbers(capsys):
     at = opened(PAGE, {"home_step": "1300", "home_second": "lstm", "home_number": "0.3"})
-    code = next(block.value for block in at.code if "import" in block.value)
+    _, code = kept(at, PAGE)
     found = {}
     exec(code, found)
     moment = caches.home(at.session_state[f"{PAGE}:settings"])

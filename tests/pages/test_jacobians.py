@@ -8,7 +8,7 @@ from rnnviz.scenes import SCENES
 from rnnviz.ui import caches
 from rnnviz.ui.controls import CONTROLS
 from rnnviz.ui.links import Choice, Flag, Number
-from tests.pages.opening import address, drawn, opened, text
+from tests.pages.opening import address, drawn, kept, opened, text
 
 PAGE = "jacobians"
 
@@ -130,7 +130,7 @@ def test_why_draws_one_more_view_and_only_when_asked():
 
 def test_the_code_that_keep_shows_computes_the_views_numbers(capsys):
     at = opened(PAGE, {f"{PAGE}_T": "30", f"{PAGE}_hidden": "8"})
-    code = next(block.value for block in at.code if "import" in block.value)
+    _, code = kept(at, PAGE)
     found = {}
     exec(code, found)
     push, carried = caches.jacobians(at.session_state[f"{PAGE}:settings"])

@@ -6,7 +6,7 @@ from rnnviz.scenes import SCENES
 from rnnviz.ui import caches
 from rnnviz.ui.controls import CONTROLS
 from rnnviz.ui.links import Choice, Flag, Number, Text
-from tests.pages.opening import drawn, opened, text
+from tests.pages.opening import drawn, kept, opened, text
 
 PAGE = "unrolling"
 
@@ -147,7 +147,7 @@ def test_a_step_beyond_the_word_is_the_last_that_has_a_later_one():
 @pytest.mark.parametrize("settings", [{}, {"word": "'\\\"}", "net": "untrained", "step": 2, "size": -3}])
 def test_the_code_that_keep_shows_computes_the_views_numbers(settings, capsys):
     at = opened(PAGE, link(**settings))
-    code = next(block.value for block in at.code if "import" in block.value)
+    _, code = kept(at, PAGE)
     found = {}
     exec(code, found)
     reading, push = caches.unrolling(at.session_state[f"{PAGE}:settings"])
