@@ -42,16 +42,12 @@ def backward(
     every k steps, counted from step 1, though the state does. window=k: the loss at step t reaches the weights' use at
     steps t, t-1, ..., t-k+1. ValueError names what does not fit. Sources: Werbos (1990), Williams and Peng (1990).
     """
-    g = _check(cell, trace, grad_h)
+    g = check_grad(cell, trace, grad_h)
     time = g.shape[0]
     if chunk is not None and window is not None:
         raise ValueError("chunk and window are both given: truncation takes one of them")
     chunk = None if chunk is None else arguments.integer("chunk", chunk)
     window = None if window is None else arguments.integer("window", window)
-    if trace.first_nonfinite is not None:
-        raise ValueError(
-            f"the trace is not finite from step {trace.first_nonfinite}: there is no gradient to take back"
-        )
     with torch.no_grad():
         factors = cell.factors(trace)
         if window is not None and window < time:
@@ -118,8 +114,13 @@ def _windowed(cell: Cell, trace: Trace, factors: Factors, g: Steps, window: int)
     return total
 
 
-def _check(cell: Network, trace: Unrolled, grad_h: Any) -> Tensor:
+def check_grad(cell: Network, trace: Unrolled, grad_h: Any) -> Tensor:
+    """grad_h, detached; ValueError unless trace and grad_h fit the cell and are finite."""
     check_trace(cell, trace)
+    if trace.first_nonfinite is not None:
+        raise ValueError(
+            f"the trace is not finite from step {trace.first_nonfinite}: there is no gradient to take back"
+        )
     takes = tuple(trace["h"][1:].shape)
     if not isinstance(grad_h, Tensor) or tuple(grad_h.shape) != takes:
         got = tuple(grad_h.shape) if isinstance(grad_h, Tensor) else type(grad_h).__name__

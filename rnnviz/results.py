@@ -49,6 +49,68 @@ class Transport:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class AllPairs:
+    """How much of a random push of the state after step k is there after step t, for all pairs.
+
+    log_gain [time+1, time+1]: ln(‖J_t ... J_{k+1}‖_F / sqrt(state)) at [t, k], the root mean square gain of a random
+    direction; 0 where t = k, NaN where t < k, -inf for an exact zero.
+    """
+
+    log_gain: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ByLag:
+    """The gradient of each weight, split by the steps between a loss and the use of the weight: name -> [time], lag 0..T-1.
+
+    log_norm: ln ‖G_k‖, -inf for exactly nothing. share: <G_k, G> / ‖G‖^2, which add up to 1; NaN where G is 0.
+    """
+
+    log_norm: Mapping[str, Array]
+    share: Mapping[str, Array]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """A linear answer from the last state, y = W_y . h_T + b_y, and what it hears.
+
+    value [batch]. by_input [time, batch, inputs]: dy/dx_t, 0 at padded steps. log_by_state [time+1, batch]: ln of ‖dy/ds_t‖, s the whole
+    state; -inf for an exact zero.
+    """
+
+    value: Array
+    by_input: Array
+    log_by_state: Array
+
+    @property
+    def heard(self) -> Array:
+        """[time+1]: median over the batch (the lower of two middles) of ln of ‖dy/ds_t‖ / ‖dy/ds_T‖; -inf where all is 0.
+
+        NaN where the answer hears no state at all.
+        """
+        with np.errstate(invalid="ignore"):
+            relative = self.log_by_state - self.log_by_state[-1]
+        middle: Array = np.sort(relative, axis=-1)[:, (relative.shape[1] - 1) // 2]
+        return middle
+
+    @property
+    def reach(self) -> int | None:
+        """The first lag at which less than 1 % of the answer's derivative is left; None if beyond T."""
+        return reach(self.heard)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Saturation:
+    """Shares of a gate's values, over steps and sequences, that are all but stuck: name -> [hidden].
+
+    low: below 0.1 (a tanh: below -0.9). high: above 0.9.
+    """
+
+    low: Mapping[str, Array]
+    high: Mapping[str, Array]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Probe:
     """A look at a fixed batch of adding problems, from one forward and one backward pass.
 
@@ -432,7 +494,7 @@ class Paths:
     direct [time+1]: the sum over steps of ln of the kept share, mean over units; least and most are those of single
     units, and most is the norm of the direct path as a matrix. whole [time+1]: ln ‖dc_T/dc_{T-k}‖, all ways; -inf is
     exactly 0.
-    reach: of the whole state, None if beyond T.
+    reach: of the whole state, None if beyond T. units [hidden]: the direct path of each unit over all T steps.
     """
 
     direct: Array
@@ -440,6 +502,7 @@ class Paths:
     most: Array
     whole: Array
     reach: int | None
+    units: Array
 
     @property
     def columns(self) -> dict[str, Array]:
@@ -449,17 +512,22 @@ class Paths:
     @property
     def half_direct(self) -> float:
         """Steps after which half is left at the direct path's mean rate; inf where nothing is lost."""
-        return _half_life(self.direct)
+        return _half_life(self.direct[-1], self.direct)
+
+    @property
+    def half_units(self) -> Array:
+        """[hidden]: the same of each unit's direct path."""
+        return np.array([_half_life(end, self.direct) for end in self.units])
 
     @property
     def half_whole(self) -> float:
         """The same of the whole derivative; inf where it grows."""
-        return _half_life(self.whole)
+        return _half_life(self.whole[-1], self.whole)
 
 
-def _half_life(log: Array) -> float:
-    lost = float(log[0] - log[-1])
-    return (len(log) - 1) * math.log(2) / lost if lost > 0 else math.inf
+def _half_life(end: float, curve: Array) -> float:
+    """Steps to lose ln 2 at the mean rate of a curve from 0 to end."""
+    return -(len(curve) - 1) * math.log(2) / float(end) if end < 0 else math.inf
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,17 +1,18 @@
 """Gates at work: one unit set by hand, the gates of a layer, two ways back to what was kept, two places for r."""
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from rnnviz import arguments
-from rnnviz.arguments import Number, Whole
+from rnnviz.arguments import Network, Number, Unrolled, Whole
 from rnnviz.cells import GRU, LSTM, Cell, build
 from rnnviz.config import CellConfig, InputConfig
 from rnnviz.inputs import sequence
-from rnnviz.results import HEARD, HandSet, Layer, Parting, Paths
+from rnnviz.results import HEARD, HandSet, Layer, Parting, Paths, Saturation
 from rnnviz.tasks.adding import sample
 from rnnviz.trace import Clamp, Trace, check_trace, unroll
 
@@ -81,11 +82,12 @@ def layer(cell: CellConfig, inputs: InputConfig) -> tuple[Layer, Paths]:
     return Layer(cell.cell, trace.inputs[:, 0].numpy(), values, _keeper(network)), ways
 
 
-def paths(cell: Cell, trace: Trace, batch: Whole = 0) -> Paths:
+def paths(cell: Network, trace: Unrolled, batch: Whole = 0) -> Paths:
     """The direct path from s_T back to s_{T-k} beside all ways, s = c for the LSTM and h for the GRU.
 
     direct: sum over t = T-k+1..T of ln f_t, or ln(1 - z_t): one unit's carousel. whole: ln of the 2-norm of the (s, s)
     block of J_T ... J_{T-k+1}, which holds the ways through h and the gates too. The product is rescaled at each step.
+    T is the sequence's own length: padded steps are no steps.
     ValueError: the cell has no gates, or the trace is not its own. Source: Hochreiter and Schmidhuber (1997).
     """
     keeper = _keeper(cell)
@@ -93,7 +95,8 @@ def paths(cell: Cell, trace: Trace, batch: Whole = 0) -> Paths:
     row = arguments.integer("batch", batch, 0, trace.inputs.shape[1] - 1)
     H = cell.hidden
     with torch.no_grad():
-        back = _log_kept(trace, keeper)[:, row].flip(0).cumsum(0)  # [time, hidden] by lag 1..T
+        length = len(trace.inputs) if trace.valid is None else int(trace.valid[:, row].sum())
+        back = _log_kept(trace, keeper)[:length, row].flip(0).cumsum(0)  # [time, hidden] by lag 1..T
         factors = tuple(f[:, row] for f in cell.factors(trace))
         whole, reach = torch.zeros(len(back) + 1, dtype=torch.float64), None
         P: Tensor | None = None
@@ -114,7 +117,26 @@ def paths(cell: Cell, trace: Trace, batch: Whole = 0) -> Paths:
                 reach = k
     first = torch.zeros(1, dtype=torch.float64)
     by_lag = [torch.cat((first, v)).numpy() for v in (back.mean(-1), back.amin(-1), back.amax(-1))]
-    return Paths(by_lag[0], by_lag[1], by_lag[2], whole.numpy(), reach)
+    return Paths(by_lag[0], by_lag[1], by_lag[2], whole.numpy(), reach, back[-1].numpy())
+
+
+def saturation(cell: Network, trace: Unrolled) -> Saturation:
+    """How often each unit's gates are all but stuck: shares of the values below 0.1 and above 0.9 (tanh: +-0.9).
+
+    Over all real steps and sequences of the trace, gate by gate. ValueError: the cell has no gates, or the trace is
+    not its own. Source: left- and right-saturated gates of Karpathy et al. (2015).
+    """
+    check_trace(cell, trace)
+    _keeper(cell)
+    shares: list[dict[str, Any]] = [{}, {}]
+    for gate in cell.gate_names:
+        values = trace[gate]
+        low = -0.9 if gate in "gn" else 0.1
+        for found, stuck in zip(shares, (values < low, values > 0.9), strict=True):
+            real = stuck if trace.valid is None else stuck & trace.valid
+            steps = stuck.shape[0] * stuck.shape[1] if trace.valid is None else int(trace.valid.sum())
+            found[gate] = (real.sum((0, 1)) / steps).double().numpy()
+    return Saturation(*shares)
 
 
 def parting(cell: CellConfig, inputs: InputConfig) -> Parting:

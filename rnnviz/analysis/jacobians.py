@@ -1,6 +1,7 @@
 """The derivative of a step and of many steps, far outside the range of floats."""
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from torch import Tensor
 from rnnviz import arguments
 from rnnviz.arguments import Network, Unrolled
 from rnnviz.axes import Jacobians
-from rnnviz.results import Transport
+from rnnviz.results import AllPairs, Transport
 from rnnviz.trace import check_trace
 
 
@@ -45,28 +46,12 @@ def transport(jacobians: Any) -> Transport:
     Sources: Bengio et al. (1994), Pascanu et al. (2013); exponents Benettin et al. (1980).
     """
     J = _check(jacobians)
-    time, state, _ = J.shape
+    time = len(J)
     log_norm, lost = np.zeros(time + 1), np.zeros(time + 1, dtype=bool)
-    product = torch.eye(state, dtype=J.dtype)
-    reachable = torch.eye(state, dtype=J.dtype)  # where the product is not zero by its structure alone
-    products, logs = [], np.zeros(time)
-    log_scale = 0.0
-    for t in range(time, 0, -1):
-        step, shift = _rescaled(J[t - 1])
-        before = product
-        product, more = _rescaled(before @ step)
-        reachable = ((reachable @ (J[t - 1] != 0).to(J.dtype)) > 0).to(J.dtype)
-        gone = (product == 0) & (reachable > 0)
-        if bool(gone.any()):
-            # Terms that cancel leave an exact zero; terms that fell below the range are lost.
-            reachable[gone & (before.abs() @ step.abs() > 0)] = 0
-        log_scale += shift + more
-        products.append(product)
-        logs[t - 1] = log_scale
-        lost[t - 1] = bool(((product == 0) & (reachable > 0)).any())
-    sigma = torch.linalg.matrix_norm(torch.stack(products[::-1]), 2).numpy()
+    products, logs, lost[:time] = (list(reversed(parts)) for parts in zip(*_products(J), strict=True))
+    sigma = torch.linalg.matrix_norm(torch.stack(products), 2).numpy()
     with np.errstate(divide="ignore"):
-        log_norm[:time] = np.log(sigma) + logs
+        log_norm[:time] = np.log(sigma) + np.array(logs)
         sizes, largest = _spectral_norms(J)
         factors = np.log(sizes) + np.log(largest)  # apart, since their product may be above the range
     log_norm[:time][(sigma == 0) & lost[:time]] = np.nan
@@ -74,6 +59,59 @@ def transport(jacobians: Any) -> Transport:
     log_bound[:time] = np.cumsum(factors[::-1])[::-1]
     # never below the truth by a rounding either
     return Transport(log_norm, np.fmax(log_bound, log_norm), _lyapunov(J), lost)
+
+
+def all_pairs(jacobians: Any) -> AllPairs:
+    """How much of a random push comes through, for every pair of steps: ln(‖J_t ... J_{k+1}‖_F / sqrt(state)), k <= t.
+
+    ‖P‖_F / sqrt(n) is the root mean square of ‖P v‖ over random unit vectors v, and never above the 2-norm, which
+    transport(jacobians[k:t]).log_norm[0] has for a single pair. jacobians [time, state, state], finite. The products of
+    a lag are formed from those of the lag before, each rescaled by its own norm: O(time^2 state^3) work, O(time
+    state^2) memory. ValueError names what does not fit. Source: the mean over directions is Hutchinson (1990).
+    """
+    J = _check(jacobians)
+    time, state, _ = J.shape
+    largest = J.abs().amax((-1, -2))
+    steps, sizes = J / torch.where(largest > 0, largest, 1.0)[:, None, None], largest.log()
+    gain = np.full((time + 1, time + 1), math.nan)
+    np.fill_diagonal(gain, 0.0)
+    # products[k] is J_{k+lag} ... J_{k+1} without its scale, whose logarithm is logs[k]
+    products, logs = torch.eye(state, dtype=J.dtype).expand(time + 1, state, state), torch.zeros(time + 1).double()
+    living = torch.ones(time + 1, dtype=torch.bool)
+    for lag in range(1, time + 1):
+        products = steps[lag - 1 :] @ products[:-1]
+        logs = logs[:-1] + sizes[lag - 1 :]
+        norms = torch.linalg.vector_norm(products, dim=(-1, -2))
+        for k in torch.nonzero(living[:-1] & (norms == 0)).flatten().tolist():
+            # Nothing, or fallen below the range of floats: formed from its other end it may still be there.
+            *_, (products[k], scale, lost) = _products(J[k : k + lag])
+            norms[k] = products[k].norm()
+            logs[k] = math.nan if lost and norms[k] == 0 else scale
+        living = norms > 0
+        gain[np.arange(lag, time + 1), np.arange(time + 1 - lag)] = (logs + norms.log()).numpy() - math.log(state) / 2
+        if not bool(((norms > 1e-60) & (norms < 1e60)).all()):
+            taken = torch.where(living, norms, 1.0)
+            products, logs = products / taken[:, None, None], logs + taken.log()
+    return AllPairs(gain)
+
+
+def _products(J: Jacobians) -> Iterator[tuple[Tensor, float, bool]]:
+    """J_T, J_T J_{T-1}, ..., J_T ... J_1: each with its largest entry near 1, the logarithm of its scale, and whether
+    some of its entries fell below the range of floats."""
+    product = torch.eye(J.shape[1], dtype=J.dtype)
+    reachable = torch.eye(J.shape[1], dtype=J.dtype)  # where the product is not zero by its structure alone
+    log_scale = 0.0
+    for jacobian in J.flip(0):
+        step, shift = _rescaled(jacobian)
+        before = product
+        product, more = _rescaled(before @ step)
+        reachable = ((reachable @ (jacobian != 0).to(J.dtype)) > 0).to(J.dtype)
+        gone = (product == 0) & (reachable > 0)
+        if bool(gone.any()):
+            # Terms that cancel leave an exact zero; terms that fell below the range are lost.
+            reachable[gone & (before.abs() @ step.abs() > 0)] = 0
+        log_scale += shift + more
+        yield product, log_scale, bool(((product == 0) & (reachable > 0)).any())
 
 
 def _rescaled(matrix: Tensor) -> tuple[Tensor, float]:

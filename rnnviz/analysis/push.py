@@ -1,6 +1,7 @@
 """A push of the state: what is left of it later, what the derivative predicts, and which part made it so."""
 
 import math
+from typing import Any
 
 import numpy as np
 import torch
@@ -9,27 +10,29 @@ from torch import Tensor
 from rnnviz import arguments
 from rnnviz.analysis.jacobians import step_jacobians, transport
 from rnnviz.analysis.norms import log_norm
+from rnnviz.arguments import Given, Network, Number, Unrolled, Whole
 from rnnviz.cells import Cell, Elman, build
 from rnnviz.config import CellConfig, InputConfig
 from rnnviz.inputs import sequence
 from rnnviz.results import Carried, Push
-from rnnviz.trace import Trace, unroll
+from rnnviz.trace import check_trace, unroll
 
 VECTORS = 32
 
 
-def push(cell: CellConfig, inputs: InputConfig, step: int, size: float) -> Push:
+def push(cell: CellConfig, inputs: InputConfig, step: Whole, size: Number) -> Push:
     """Push the state of a seeded cell that reads a seeded sequence: nudge() of what the two configs describe."""
     network = build(cell)
     return nudge(network, unroll(network, sequence(inputs, cell.inputs)), step, size, cell.seed)
 
 
-def nudge(network: Cell, trace: Trace, step: int, size: float, seed: int = 0) -> Push:
+def nudge(network: Network, trace: Unrolled, step: Whole, size: Number, seed: Whole = 0) -> Push:
     """Push the state after `step` by size*v and watch ‖s'_t - s_t‖/size beside ‖J_t ... J_{step+1} v‖, v a unit vector.
 
     trace: one sequence that the cell read from its first step on, no gate held. step is 0..time-1; size is positive;
     seed draws v. ValueError names what does not fit. Source: the nudge is the definition of the derivative.
     """
+    check_trace(network, trace)
     x = trace.inputs
     if x.shape[1] != 1 or trace.valid is not None or trace.masks:
         raise ValueError(f"trace has {x.shape[1]} sequences, lengths or clamps: a nudge takes one sequence read freely")
@@ -60,21 +63,30 @@ def nudge(network: Cell, trace: Trace, step: int, size: float, seed: int = 0) ->
 
 
 def carried(cell: CellConfig, inputs: InputConfig) -> Carried:
-    """What arrives from the end: the norm of ds_T/ds_k, and 32 random unit vectors carried back, u_{t-1} = J_t^T u_t.
-
-    For Elman a step's factor along u is (‖Du‖/‖u‖)(‖W^T D u‖/‖Du‖), D = diag(phi'(a_t)): slope times weight, exactly.
-    A vector that comes to an exact zero is left out from there on; if all do, the part that did it is -inf.
-    """
+    """What arrives from the end in a seeded cell that reads a seeded sequence: carry() of 32 random unit vectors."""
     network = build(cell)
     trace = unroll(network, sequence(inputs, cell.inputs))
-    J = step_jacobians(network, trace)
-    u = _unit(J.shape[1], VECTORS, cell.seed)
-    split = isinstance(network, Elman)
+    return carry(network, trace, _unit(cell.hidden * len(network.state_names), VECTORS, cell.seed))
+
+
+def carry(network: Network, trace: Unrolled, vectors: Given, batch: Whole = 0) -> Carried:
+    """Carry vectors back from the end, u_{t-1} = J_t^T u_t, and split each step's factor ‖u_{t-1}‖ / ‖u_t‖.
+
+    For Elman the factor is (‖D u‖/‖u‖)(‖W_h^T D u‖/‖D u‖), D = diag(phi'(a_t)): slope times weight, exactly, so their
+    logarithms add up to the curve's. vectors [state, any number], not zero, of the cell's dtype. A vector that comes to
+    an exact zero is left out from there on; if all do, the part that did it is -inf and the other unknown.
+    ValueError names what does not fit. Source: the factors of Pascanu et al. (2013), along a vector, not as a bound.
+    """
+    J = step_jacobians(network, trace, batch)
+    u = _check_vectors(vectors, J)
+    slopes_of = network.factors(trace)[0][:, batch] if isinstance(network, Elman) else None
+    if trace.valid is not None and slopes_of is not None:
+        raise ValueError("trace has lengths: the split into slope and weight takes sequences without padding")
     parts = np.zeros((2, len(J) + 1))  # ln of slopes and of weights; a gated cell's whole factor stands in the second
     for lag in range(1, len(J) + 1):
         t = len(J) - lag
-        middle = _slopes(network, trace, t) * u if isinstance(network, Elman) else u
-        through = network.W_h.mT @ middle if isinstance(network, Elman) else J[t].mT @ u
+        middle = u if slopes_of is None else slopes_of[t].unsqueeze(1) * u
+        through = J[t].mT @ u if slopes_of is None else network.recurrence().mT @ middle
         before, between, after = (torch.linalg.vector_norm(part, dim=0) for part in (u, middle, through))
         living = after > 0
         if not bool(living.any()):
@@ -86,12 +98,19 @@ def carried(cell: CellConfig, inputs: InputConfig) -> Carried:
         u = (through / after)[:, living]
     gone = np.isneginf(parts).any(0)
     total = np.where(gone, -np.inf, parts.sum(0))
-    slopes, weights = parts if split else (None, None)
+    slopes, weights = (None, None) if slopes_of is None else parts
     return Carried(transport(J), total, slopes, weights, u.shape[1])
 
 
-def _slopes(network: Elman, trace: Trace, t: int) -> Tensor:
-    return network.factors(trace)[0][t, 0].unsqueeze(1)
+def _check_vectors(vectors: Any, J: Tensor) -> Tensor:
+    takes = f"it takes a tensor [state, number], here [{J.shape[1]}, ...], {J.dtype}, each vector finite and not zero"
+    if not isinstance(vectors, Tensor) or vectors.dim() != 2 or vectors.shape[0] != J.shape[1]:
+        got = tuple(vectors.shape) if isinstance(vectors, Tensor) else arguments.shown(vectors)
+        raise ValueError(f"vectors is {got}: {takes}")
+    sizes = log_norm(vectors, 0)
+    if vectors.dtype != J.dtype or not vectors.shape[1] or not bool(sizes.isfinite().all()):
+        raise ValueError(f"vectors is {vectors.dtype}, with norms {arguments.shown(sizes.exp().tolist())}: {takes}")
+    return vectors.detach()
 
 
 def _simple_bound(network: Cell, steps: int) -> np.ndarray | None:

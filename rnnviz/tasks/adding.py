@@ -8,7 +8,7 @@ from torch import Tensor
 from rnnviz import arguments
 from rnnviz.results import BASELINE_MSE, HALF_MSE
 
-__all__ = ["BASELINE_MSE", "HALF_MSE", "sample"]
+__all__ = ["BASELINE_MSE", "HALF_MSE", "memory_floor", "sample"]
 
 
 def sample(length: Any, batch: Any, generator: Any, dtype: Any = torch.float32) -> tuple[Tensor, Tensor]:
@@ -33,3 +33,22 @@ def sample(length: Any, batch: Any, generator: Any, dtype: Any = torch.float32) 
     marks[first, rows] = 1
     marks[second, rows] = 1
     return torch.stack((values, marks), -1), (values * marks).sum(0)
+
+
+def memory_floor(length: Any, memory: Any) -> float:
+    """The least mean squared error that an answer can reach which sees only the last `memory` steps.
+
+    A marked value that lies further back can only be guessed, by its mean 1/2, and costs its variance 1/12; the first
+    mark is uniform on the first half's h = length // 2 steps, the second on the other l = length - h, so
+
+        floor = (max(0, min(h, length - memory)) / h + max(0, l - memory) / l) / 12,
+
+    1/6 without memory (BASELINE_MSE), 1/12 for a memory of the second half (HALF_MSE), 0 for one of the whole length.
+    ValueError names a wrong argument. Source: the conditional mean is the best answer (Hastie et al. 2009, 2.4).
+    """
+    length, memory = arguments.integer("length", length, 2), arguments.integer("memory", memory, 0)
+    half = length // 2
+    later = length - half
+    first = min(half, max(0, length - memory)) / half
+    second = max(0, later - memory) / later
+    return (first + second) / 12

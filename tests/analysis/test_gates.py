@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from rnnviz.analysis.gates import SCORE_STREAM, WIDE_OPEN, hand, hand_set, layer, parting, paths
+from rnnviz.analysis.gates import SCORE_STREAM, WIDE_OPEN, hand, hand_set, layer, parting, paths, saturation
 from rnnviz.analysis.jacobians import step_jacobians, transport
 from rnnviz.cells import GRU, LSTM, build
 from rnnviz.config import CellConfig, InputConfig
@@ -234,3 +234,39 @@ def test_the_hand_set_unit_is_an_lstm_with_its_output_gate_open():
     trace = unroll(unit, sequence(adding(4), 2), clamps=[WIDE_OPEN])
     assert (trace["o"] == 1).all()
     np.testing.assert_array_equal(trace["h"], torch.tanh(trace["c"]))
+
+
+# ---------------------------------------------------------------- saturation, half-lives, padding
+
+
+@pytest.mark.parametrize("kind", ["lstm", "gru"])
+def test_saturated_shares_are_counted_over_real_steps(kind):
+    cell = build(CellConfig(cell=kind, inputs=2, hidden=5, gain=9.0))
+    x, lengths = sequence(adding(20), 2).repeat(1, 3, 1), [20, 7, 1]
+    trace = unroll(cell, x, lengths=lengths)
+    found = saturation(cell, trace)
+    for gate in cell.gate_names:
+        values = np.concatenate([trace[gate][:n, row].numpy() for row, n in enumerate(lengths)])
+        low = -0.9 if gate in "gn" else 0.1
+        assert found.low[gate] == pytest.approx((values < low).mean(0))
+        assert found.high[gate] == pytest.approx((values > 0.9).mean(0))
+    assert max(found.high[cell.gate_names[0]].max(), found.low[cell.gate_names[0]].max()) > 0
+
+
+def test_each_unit_has_its_own_half_life():
+    cell, trace = run("lstm", forget_bias=3.0)
+    found = paths(cell, trace)
+    f = trace["f"][:, 0].numpy()
+    assert found.half_units == pytest.approx(-len(f) * math.log(2) / np.log(f).sum(0))
+    held = paths(*((cell, run("lstm", forget_bias=3.0, clamps=[Clamp("f", 1.0)])[1])))
+    assert np.isinf(held.half_units).all()
+    assert held.half_direct == math.inf
+
+
+@pytest.mark.parametrize("kind", ["lstm", "gru"])
+def test_padded_steps_are_no_steps_of_a_path(kind):
+    cell = build(CellConfig(cell=kind, inputs=2, hidden=4))
+    x = sequence(adding(9), 2)
+    short, cut = paths(cell, unroll(cell, x, lengths=[5])), paths(cell, unroll(cell, x[:5]))
+    assert short.whole == pytest.approx(cut.whole)
+    assert short.direct == pytest.approx(cut.direct)

@@ -1,12 +1,15 @@
 """A nudge of the state, against the slow definition of what is left of it, and the two pages' ways to ask for one."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
-from rnnviz.analysis.push import nudge, push
+from rnnviz.analysis.jacobians import step_jacobians
+from rnnviz.analysis.push import carry, nudge, push
 from rnnviz.cells import build
-from rnnviz.config import CellConfig, InputConfig
+from rnnviz.config import ACTIVATIONS, CellConfig, InputConfig
 from rnnviz.inputs import sequence
 from rnnviz.results import Push
 from rnnviz.trace import Clamp, unroll
@@ -100,3 +103,69 @@ def test_a_trace_that_would_not_run_the_same_again_is_refused():
     ):
         with pytest.raises(ValueError, match="one sequence read freely"):
             nudge(cell, trace, STEP, 0.1)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_vectors_carried_back_split_exactly_into_slopes_and_weights(kind):
+    cell, weights = make(kind, seed=2)
+    trace = unroll(cell, noise(STEPS, 2, 2))
+    J = step_jacobians(cell, trace, batch=1)
+    u = noise(J.shape[1], 5, seed=6)
+    found = carry(cell, trace, u, batch=1)
+    total, slopes = [0.0], [0.0]
+    for t in range(STEPS - 1, -1, -1):
+        before = u
+        u = J[t].mT @ u
+        total.append(total[-1] + float((u.norm(dim=0) / before.norm(dim=0)).log().mean()))
+        if kind in ACTIVATIONS:
+            W = weights["W_h"]
+            through = torch.linalg.solve(W.mT, u)  # D u, by another way than the slopes
+            slopes.append(slopes[-1] + float((through.norm(dim=0) / before.norm(dim=0)).log().mean()))
+    assert found.total == pytest.approx(np.array(total), abs=1e-9)
+    assert found.living == 5
+    if kind in ACTIVATIONS:
+        assert found.slopes == pytest.approx(np.array(slopes), abs=1e-9)
+        finite = np.isfinite(found.total)
+        assert (found.slopes + found.weights)[finite] == pytest.approx(found.total[finite], abs=1e-12)
+    else:
+        assert found.slopes is None
+        assert found.weights is None
+
+
+def test_what_ended_all_vectors_is_named():
+    cell, _ = make("relu")
+    dead = replace(cell, b=torch.full((3,), -100.0, dtype=torch.float64))
+    found = carry(dead, unroll(dead, noise(4, 1, 2)), noise(3, 2))
+    assert np.isneginf(found.total[1:]).all()
+    assert np.isneginf(found.slopes[1:]).all()
+    assert np.isnan(found.weights[1:]).all()
+    cut = replace(cell, W_h=torch.zeros(3, 3, dtype=torch.float64), b=torch.full((3,), 100.0, dtype=torch.float64))
+    found = carry(cut, unroll(cut, noise(4, 1, 2)), noise(3, 2))
+    assert np.isneginf(found.weights[1:]).all()
+    assert np.isnan(found.slopes[1:]).all()
+
+
+@pytest.mark.parametrize(
+    ("vectors", "says"),
+    [
+        (noise(2, 4), r"vectors is \(2, 4\): it takes a tensor \[state, number\], here \[3"),
+        (np.ones((3, 1)), "vectors is array"),
+        (torch.zeros(3, 1, dtype=torch.float64), "each vector finite and not zero"),
+        (noise(3, 0), "each vector finite and not zero"),
+        (noise(3, 1).float(), "vectors is torch.float32"),
+    ],
+)
+def test_vectors_that_cannot_be_carried_are_refused(vectors, says):
+    cell, _ = make("tanh")
+    with pytest.raises(ValueError, match=says):
+        carry(cell, unroll(cell, noise(4, 1, 2)), vectors)
+
+
+def test_padding_has_no_slope():
+    cell, _ = make("tanh")
+    with pytest.raises(ValueError, match="without padding"):
+        carry(cell, unroll(cell, noise(4, 1, 2), lengths=[2]), noise(3, 1))
+    gated, _ = make("after")
+    short, cut = unroll(gated, noise(4, 1, 2), lengths=[2]), unroll(gated, noise(4, 1, 2)[:2])
+    u = noise(3, 4, seed=1)
+    assert carry(gated, short, u).total[2:] == pytest.approx(carry(gated, cut, u).total)

@@ -106,9 +106,13 @@ def test_half_lives_draw_both_ways_and_the_formula():
 
 
 def test_a_whole_way_that_ends_is_said_and_one_that_grows_has_no_half_life():
-    zero = Paths(np.array([0, -1.0]), np.array([0, -2.0]), np.array([0, -0.5]), np.array([0, -math.inf]), 1)
+    zero = Paths(
+        np.array([0, -1.0]), np.array([0, -2.0]), np.array([0, -0.5]), np.array([0, -math.inf]), 1, np.array([-1.0])
+    )
     assert "exactly 0 at 1" in named(gates_why.half_lives(zero, None, "gru"), "whole").name
-    grows = Paths(np.array([0, -1.0]), np.array([0, -2.0]), np.array([0, -0.5]), np.array([0, 2.0]), None)
+    grows = Paths(
+        np.array([0, -1.0]), np.array([0, -2.0]), np.array([0, -0.5]), np.array([0, 2.0]), None, np.array([-1.0])
+    )
     assert "it grows" in named(gates_why.half_lives(grows, None, "lstm"), "whole").name
 
 

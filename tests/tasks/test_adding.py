@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from rnnviz.tasks.adding import BASELINE_MSE, HALF_MSE, sample
+from rnnviz.tasks.adding import BASELINE_MSE, HALF_MSE, memory_floor, sample
 
 
 def stream(seed=0):
@@ -126,3 +126,34 @@ def test_what_does_not_fit_is_refused_in_words(length, batch, generator, sentenc
 def test_a_dtype_that_is_not_floating_is_refused(dtype):
     with pytest.raises(ValueError, match=r"dtype is .*: it takes torch\.float32 or torch\.float64"):
         sample(4, 2, torch.Generator(), dtype)
+
+
+@pytest.mark.parametrize("length", [2, 3, 10, 101])
+def test_the_least_error_of_a_memory_is_what_the_best_guess_costs(length):
+    """By enumeration of both marks: 1/12 for each that lies further back than the memory."""
+    half = length // 2
+    pairs = [(p, q) for p in range(half) for q in range(half, length)]
+    for memory in range(length + 2):
+        lost = sum((p < length - memory) + (q < length - memory) for p, q in pairs)
+        assert memory_floor(length, memory) == pytest.approx(lost / len(pairs) / 12, abs=1e-15)
+    assert memory_floor(length, 0) == pytest.approx(BASELINE_MSE)
+    assert memory_floor(length, length - half) == pytest.approx(HALF_MSE)
+    assert memory_floor(length, length) == 0
+
+
+def test_no_answer_from_the_last_steps_does_better_than_the_floor():
+    inputs, targets = sample(40, 20_000, stream(3), torch.float64)
+    for memory in (0, 10, 20, 30, 40):
+        values, mask = inputs[40 - memory :].unbind(-1)
+        guess = (values * mask).sum(0) + (2 - mask.sum(0)) / 2  # what was seen, and 1/2 for each mark that was not
+        error = (guess - targets).square()
+        # six standard errors of a mean over 20,000
+        assert float(error.mean()) == pytest.approx(memory_floor(40, memory), abs=6 * float(error.std()) / 20_000**0.5)
+
+
+@pytest.mark.parametrize(
+    ("length", "memory", "says"), [(1, 0, "length is 1"), (10, -1, "memory is -1"), (10, 2.5, "memory is 2.5")]
+)
+def test_a_memory_that_cannot_be_is_refused(length, memory, says):
+    with pytest.raises(ValueError, match=says):
+        memory_floor(length, memory)
