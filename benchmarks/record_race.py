@@ -50,6 +50,7 @@ def recipe(cell: str) -> TrainConfig:
         clip=1.0,
         seed=0,
         probe_every=EVERY,
+        probe_batch=64,
     )
 
 

@@ -10,7 +10,7 @@ from rnnviz import arguments
 from rnnviz.arguments import Network, Unrolled, Whole
 from rnnviz.axes import Steps
 from rnnviz.cells import Cell, Factors, State
-from rnnviz.trace import Trace, check_trace
+from rnnviz.trace import Trace, check_trace, finite, stretches
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,61 +43,74 @@ def backward(
     steps t, t-1, ..., t-k+1. ValueError names what does not fit. Sources: Werbos (1990), Williams and Peng (1990).
     """
     g = check_grad(cell, trace, grad_h)
-    time = g.shape[0]
     if chunk is not None and window is not None:
         raise ValueError("chunk and window are both given: truncation takes one of them")
     chunk = None if chunk is None else arguments.integer("chunk", chunk)
     window = None if window is None else arguments.integer("window", window)
     with torch.no_grad():
-        factors = cell.factors(trace)
-        if window is not None and window < time:
-            whole = _windowed(cell, trace, factors, g, window)
-        else:
-            whole = _carried(cell, trace, factors, g, chunk)
-        states = tuple(s[1:] for s in whole)
-        pre = cell.preactivations(factors, states)
-        if trace.valid is not None:
-            pre = pre * trace.valid
+        states, pre = deltas(cell, trace, g, chunk, window)
         delta_c = None
-        if len(whole) == 2:
-            delta_c = whole[1].clone()
-            through = whole[0][1:] * factors[1]
+        if len(states) == 2:
+            factors = cell.factors(trace)
+            through = states[0][1:] * factors[1]
+            delta_c = states[1].clone()
             delta_c[1:] += through if trace.valid is None else through * trace.valid
         return Backward(
             grads=cell.gradients(trace, pre),
-            delta=whole[0],
+            delta=states[0],
             delta_c=delta_c,
-            carried_c=whole[1] if len(whole) == 2 else None,
-            pre=dict(zip(cell.pre_names, pre.chunk(len(cell.pre_names), -1), strict=True)),
-            inputs=pre @ cell.reading(),
+            carried_c=states[1] if len(states) == 2 else None,
+            pre=dict(zip(cell.pre_names, pre.unbind(0), strict=True)),
+            inputs=by_inputs(cell, pre),
         )
 
 
-def _carried(cell: Cell, trace: Trace, factors: Factors, g: Steps, chunk: int | None) -> State:
-    """dL/ds_t for all t, from the last step to the first; O(time)."""
+def deltas(
+    cell: Cell, trace: Trace, g: Steps, chunk: int | None = None, window: int | None = None
+) -> tuple[State, Tensor]:
+    """dL/ds_t [time+1, ...] for all t, and the gradient at the pre-activations [blocks, time, batch, hidden]."""
     time = g.shape[0]
     U = cell.recurrence()
-    steps = list(zip(*(f.unbind(0) for f in factors), strict=True))
-    state: State = tuple(torch.zeros_like(g[0]) for _ in cell.state_names)
-    history: list[State] = []
-    for t in range(time, 0, -1):
-        state = (state[0] + g[t - 1], *state[1:])
-        history.append(state)
-        before = cell.retreat(steps[t - 1], state, U)
-        if trace.valid is not None:
-            before = tuple(torch.where(trace.valid[t - 1], new, old) for new, old in zip(before, state, strict=True))
-        if chunk is not None and t > 1 and (t - 1) % chunk == 0:
-            before = tuple(torch.zeros_like(part) for part in before)
-        state = before
-    history.append(state)
-    return tuple(torch.stack([s[k] for s in reversed(history)]) for k in range(len(state)))
+    windowed = window is not None and window < time
+    if window is not None and windowed:
+        states = _windowed(cell, trace, g, U, window)
+    else:  # what comes back from later steps is added to what a state has of its own
+        states = (torch.cat((torch.zeros_like(g[:1]), g)), *(torch.zeros_like(trace[k]) for k in cell.state_names[1:]))
+    pre = torch.empty(len(cell.pre_names), *g.shape, dtype=g.dtype)
+    for first, last in reversed(stretches(time, g[0].numel())):
+        part = trace.between(first, last)
+        factors = cell.factors(part)
+        if not windowed:
+            _carry(cell, part, factors, tuple(s[first : last + 1] for s in states), U, first, chunk)
+        cell.preactivations(factors, tuple(s[first + 1 : last + 1] for s in states), pre[:, first:last])
+    if trace.valid is not None:
+        pre *= trace.valid
+    return states, pre
 
 
-def _windowed(cell: Cell, trace: Trace, factors: Factors, g: Steps, window: int) -> State:
-    """The same with each loss carried back through its own window of steps; all losses one step at a time,
+def by_inputs(cell: Cell, pre: Tensor) -> Tensor:
+    """dL/dx_t: the sum over gates of W_k^T dL/da_k."""
+    return pre.movedim(0, -2).flatten(-2) @ cell.reading()
+
+
+def _carry(cell: Cell, part: Trace, factors: Factors, states: State, U: Tensor, first: int, chunk: int | None) -> None:
+    """dL/ds_t for a stretch of steps, the last of which is complete; step 1 of the stretch is first+1 of the trace."""
+    rows = list(zip(*(s.unbind(0) for s in states), strict=True))
+    steps = list(zip(*(f.unbind(-3) for f in factors), strict=True))
+    for t in range(len(steps), 0, -1):
+        before = first + t - 1
+        if chunk is None or before == 0 or before % chunk:
+            if part.valid is None:
+                cell.retreat(steps[t - 1], rows[t], U, rows[t - 1])
+            else:
+                carry_back(cell, steps[t - 1], rows[t], U, rows[t - 1], part.valid[t - 1])
+
+
+def _windowed(cell: Cell, trace: Trace, g: Steps, U: Tensor, window: int) -> State:
+    """dL/ds_t with each loss carried back through its own window of steps; all losses one step at a time,
     O(time*window)."""
     time = g.shape[0]
-    U = cell.recurrence()
+    factors = cell.factors(trace)
     carried: State = (g, *(torch.zeros_like(g) for _ in cell.state_names[1:]))
     total: State = tuple(torch.zeros(time + 1, *g.shape[1:], dtype=g.dtype) for _ in carried)
     for lag in range(window):
@@ -105,13 +118,24 @@ def _windowed(cell: Cell, trace: Trace, factors: Factors, g: Steps, window: int)
         last = time - lag
         for whole, part in zip(total, carried, strict=True):
             whole[1 : last + 1] += part
-        before = cell.retreat(tuple(f[:last] for f in factors), carried, U)
-        if trace.valid is not None:
-            before = tuple(torch.where(trace.valid[:last], new, old) for new, old in zip(before, carried, strict=True))
+        before = tuple(torch.zeros_like(part) for part in carried)
+        valid = None if trace.valid is None else trace.valid[:last]
+        carry_back(cell, tuple(f.narrow(-3, 0, last) for f in factors), carried, U, before, valid)
         for whole, part in zip(total, before, strict=True):
             whole[0] += part[0]
         carried = tuple(part[1:] for part in before)
     return total
+
+
+def carry_back(cell: Cell, factors: Factors, grad: State, U: Tensor, into: State, valid: Tensor | None) -> None:
+    """Add J_t^T dL/ds_t to dL/ds_{t-1}, one step or many side by side; a padded step is the identity."""
+    if valid is None:
+        cell.retreat(factors, grad, U, into)
+        return
+    through = tuple(torch.zeros_like(part) for part in grad)
+    cell.retreat(factors, grad, U, through)
+    for part, new, old in zip(into, through, grad, strict=True):
+        part += torch.where(valid, new, old)
 
 
 def check_grad(cell: Network, trace: Unrolled, grad_h: Any) -> Tensor:
@@ -127,6 +151,6 @@ def check_grad(cell: Network, trace: Unrolled, grad_h: Any) -> Tensor:
         raise ValueError(f"grad_h is {got}: it takes a tensor [time, batch, hidden], here {takes}")
     if grad_h.dtype != cell.dtype:
         raise ValueError(f"grad_h is {grad_h.dtype}: it takes the cell's dtype, {cell.dtype}")
-    if not bool(torch.isfinite(grad_h).all()):
+    if not finite(grad_h):
         raise ValueError("grad_h holds NaN or infinity: it takes finite numbers")
     return grad_h.detach()

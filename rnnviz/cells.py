@@ -2,20 +2,22 @@
 
 Each cell answers the same questions, and that is all that trace, bptt and analysis know of it:
 
-    drive(x)                  W x + b of all gates, stacked: the part of a step that needs no state
-    advance(drive, s, U)      one step: the new state, the pre-activations and the gates that made it
+    drive(x)                  W x + b of all gates: the part of a step that needs no state
+    advance(drive, s, U)      one step: the new state, from which derivatives flow; or, given room, everything in place
     factors(trace)            the multipliers that the derivative of a step is made of, for all steps at once
-    retreat(factors, ds, U)   one step backwards, from dL/ds_t to dL/ds_{t-1}
-    preactivations(...)       from dL/ds_t to the gradient at the pre-activations
+    retreat(f, ds, U, into)   one step backwards: adds J_t^T dL/ds_t to what is there of dL/ds_{t-1}
+    preactivations(f, ds)     from dL/ds_t to the gradient at the pre-activations
     jacobian(factors)         the derivative of a step as a matrix
 
-Matrices are [out, in]. Slopes come from pre-activations: sech^2(a) and sigma(a) sigma(-a). 1 - h^2 is exactly 0 in
-float32 from |a| about 9.01, and sigma (1 - sigma) in float64 from a = 37.
+Matrices are [out, in]. What has a part for each gate has an axis of blocks first, [blocks, time, batch, hidden], in the
+order of pre_names, so that each gate lies in one piece: that is what makes a step fast. Slopes come from
+pre-activations: sech^2(a) and sigma(a) sigma(-a). 1 - h^2 is exactly 0 in float32 from |a| about 9.01, and
+sigma (1 - sigma) in float64 from a = 37.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, cast, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -33,6 +35,16 @@ State = tuple[Tensor, ...]
 Factors = tuple[Tensor, ...]
 Hold = Callable[[str, Tensor], Tensor]
 """hold(gate, computed) is the value that counts: the computed one, or a clamp's."""
+
+
+class Room(NamedTuple):
+    """Where a step writes its gates [blocks, batch, hidden] and its new state; its pre-activations replace the drive.
+
+    Without room a step makes new tensors, through which derivatives flow.
+    """
+
+    gates: Tensor
+    state: State
 
 
 def free(gate: str, computed: Tensor) -> Tensor:
@@ -57,13 +69,13 @@ class Cell(Protocol):
     def parameters(self) -> dict[str, Tensor]: ...
     def to_torch(self) -> nn.Module: ...
     def step(self, x: Any, state: Any) -> Any: ...
-    def drive(self, x: Tensor) -> Tensor: ...
+    def drive(self, x: Tensor, out: Tensor | None = None) -> Tensor: ...
     def reading(self) -> Tensor: ...
     def recurrence(self) -> Tensor: ...
-    def advance(self, drive: Tensor, state: State, U: Tensor, hold: Hold) -> tuple[State, Tensor, State]: ...
+    def advance(self, drive: Tensor, state: State, U: Tensor, hold: Hold = ..., room: Room | None = ...) -> State: ...
     def factors(self, trace: "Trace") -> Factors: ...
-    def retreat(self, factors: Factors, grad: State, U: Tensor) -> State: ...
-    def preactivations(self, factors: Factors, grad: State) -> Tensor: ...
+    def retreat(self, factors: Factors, grad: State, U: Tensor, into: State) -> None: ...
+    def preactivations(self, factors: Factors, grad: State, out: Tensor | None = None) -> Tensor: ...
     def gradients(self, trace: "Trace", pre: Tensor) -> dict[str, Tensor]: ...
     def jacobian(self, factors: Factors) -> Tensor: ...
 
@@ -78,7 +90,7 @@ class Cell(Protocol):
 
 def check_cell(cell: object) -> None:
     """ValueError unless it is a cell."""
-    if isinstance(cell, type) or not isinstance(cell, Cell):
+    if not isinstance(cell, Elman | LSTM | GRU):
         got = cell.__name__ if isinstance(cell, type) else f"a {type(cell).__name__}"
         raise ValueError(
             f"cell is {got}: it takes an Elman, an LSTM or a GRU, which Cell.from_torch makes of torch's modules"
@@ -100,6 +112,13 @@ def _check_step(cell: Cell, x: Any, state: Any) -> State:
         if value.shape[:-1] != x.shape[:-1]:
             raise ValueError(f"{name} has shape {tuple(value.shape)}: it takes {(*x.shape[:-1], size)}, as x has")
     return parts
+
+
+def _step(cell: Cell, x: Any, state: Any) -> State:
+    parts = _check_step(cell, x, state)
+    rows = tuple(part.reshape(-1, cell.hidden) for part in parts)
+    new = cell.advance(cell.drive(x.reshape(-1, cell.inputs)), rows, cell.recurrence())
+    return tuple(part.reshape(parts[0].shape) for part in new)
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,37 +194,38 @@ class Elman:
 
     def step(self, x: Any, state: Any) -> Tensor:
         """h' from x [..., inputs] and h [..., hidden]; differentiable."""
-        parts = _check_step(self, x, state)
-        (h,), _, _ = self.advance(self.drive(x), parts, self.recurrence(), free)
-        return h
+        return _step(self, x, state)[0]
 
-    def drive(self, x: Tensor) -> Tensor:
-        return nn.functional.linear(x, self.W_x, self.b)
+    def drive(self, x: Tensor, out: Tensor | None = None) -> Tensor:
+        return _linear(x, ((self.W_x, self.b),), out)
 
     def reading(self) -> Tensor:
         return self.W_x
 
     def recurrence(self) -> Tensor:
-        return self.W_h
+        return self.W_h.unsqueeze(0)
 
-    def advance(self, drive: Tensor, state: State, U: Tensor, hold: Hold) -> tuple[State, Tensor, State]:
+    def advance(self, drive: Tensor, state: State, U: Tensor, hold: Hold = free, room: Room | None = None) -> State:
         (h,) = state
-        a = drive + h @ U.mT
-        return (_apply(self.activation, a),), a, ()
+        drive = drive[0]
+        a = torch.addmm(drive, h, self.W_h.mT, out=None if room is None else drive)
+        return (_apply(self.activation, a, None if room is None else room.state[0]),)
 
     def factors(self, trace: "Trace") -> Factors:
         return (_slope(self.activation, trace["a"]),)
 
-    def retreat(self, factors: Factors, grad: State, U: Tensor) -> State:
-        (slope,), (dh,) = factors, grad
-        return ((dh * slope) @ U,)
+    def retreat(self, factors: Factors, grad: State, U: Tensor, into: State) -> None:
+        _add_product(into[0], grad[0] * factors[0], self.W_h)
 
-    def preactivations(self, factors: Factors, grad: State) -> Tensor:
-        return grad[0] * factors[0]
+    def preactivations(self, factors: Factors, grad: State, out: Tensor | None = None) -> Tensor:
+        return torch.mul(grad[0], factors[0].unsqueeze(0), out=out)
 
     def gradients(self, trace: "Trace", pre: Tensor) -> dict[str, Tensor]:
-        h = trace["h"][:-1]
-        return {"W_x": _outer(pre, trace.inputs), "W_h": _outer(pre, h), "b": pre.flatten(0, -2).sum(0)}
+        return {
+            "W_x": _outer(pre[0], trace.inputs),
+            "W_h": _outer(pre[0], trace["h"][:-1]),
+            "b": pre[0].flatten(0, -2).sum(0),
+        }
 
     def jacobian(self, factors: Factors) -> Tensor:
         return factors[0].unsqueeze(-1) * self.W_h
@@ -287,7 +307,7 @@ class LSTM:
     def to_torch(self) -> nn.LSTM:
         """An nn.LSTM with the same outputs; the biases go to bias_ih_l0, bias_hh_l0 is zero."""
         module = nn.LSTM(self.inputs, self.hidden, dtype=self.dtype, device="meta")
-        W, b = self._stack("W"), self._stack("b")
+        W, b = self._stack("W"), self.biases()
         return cast(nn.LSTM, weights.write(module, W, self._stack("U"), b, torch.zeros_like(b)))
 
     def parameters(self) -> dict[str, Tensor]:
@@ -296,58 +316,65 @@ class LSTM:
 
     def step(self, x: Any, state: Any) -> tuple[Tensor, Tensor]:
         """(h', c') from x [..., inputs] and (h, c), each [..., hidden]; differentiable."""
-        parts = _check_step(self, x, state)
-        (h, c), _, _ = self.advance(self.drive(x), parts, self.recurrence(), free)
+        h, c = _step(self, x, state)
         return h, c
 
     def _stack(self, letter: str) -> Tensor:
         return torch.cat([getattr(self, f"{letter}_{k}") for k in self.gate_names])
 
-    def drive(self, x: Tensor) -> Tensor:
-        return nn.functional.linear(x, self.reading(), self._stack("b"))
+    def drive(self, x: Tensor, out: Tensor | None = None) -> Tensor:
+        pairs = ((self.W_i, self.b_i), (self.W_f, self.b_f), (self.W_g, self.b_g), (self.W_o, self.b_o))
+        return _linear(x, pairs, out)
 
     def reading(self) -> Tensor:
         return self._stack("W")
 
-    def recurrence(self) -> Tensor:
-        return self._stack("U")
+    def biases(self) -> Tensor:
+        return self._stack("b")
 
-    def advance(self, drive: Tensor, state: State, U: Tensor, hold: Hold) -> tuple[State, Tensor, State]:
+    def recurrence(self) -> Tensor:
+        return torch.stack((self.U_i, self.U_f, self.U_g, self.U_o))
+
+    def advance(self, drive: Tensor, state: State, U: Tensor, hold: Hold = free, room: Room | None = None) -> State:
         h, c = state
-        a = drive + h @ U.mT
-        i, f, _, o = torch.sigmoid(a).chunk(4, -1)
-        g = torch.tanh(a.chunk(4, -1)[2])
+        a = torch.baddbmm(drive, h.expand(4, -1, -1), U.mT, out=None if room is None else drive)
+        i, f, g, o = torch.sigmoid(a, out=None if room is None else room.gates).unbind(0)
+        g = torch.tanh(a[2], out=None if room is None else g)  # in the place of a sigmoid that nobody asked for
         i, f, g, o = hold("i", i), hold("f", f), hold("g", g), hold("o", o)
-        c = f * c + i * g
-        return (o * torch.tanh(c), c), a, (i, f, g, o)
+        c = torch.addcmul(f * c, i, g, out=None if room is None else room.state[1])
+        return torch.mul(o, torch.tanh(c), out=None if room is None else room.state[0]), c
 
     def factors(self, trace: "Trace") -> Factors:
         # With dc the whole dL/dc_t: gradients at the pre-activations are (dc*g*i', dc*c_{t-1}*f', dc*i*g',
         # dh*tanh(c)*o').
         i, f, g, o = (trace[k] for k in self.gate_names)
         c, c_old = trace["c"][1:], trace["c"][:-1]
-        si, sf, sg, so = (_gate_slope(trace, k) for k in self.gate_names)
-        return torch.cat((g * si, c_old * sf, i * sg, torch.tanh(c) * so), -1), o * _slope("tanh", c), f
+        through = torch.empty(4, *f.shape, dtype=f.dtype)
+        for block, (k, value) in enumerate(zip(self.gate_names, (g, c_old, i, torch.tanh(c)), strict=True)):
+            torch.mul(value, _gate_slope(trace, k), out=through[block])
+        return through, o * _slope("tanh", c), f
 
-    def retreat(self, factors: Factors, grad: State, U: Tensor) -> State:
-        _, _, f = factors
-        return self.preactivations(factors, grad) @ U, self.whole_c(factors, grad) * f
+    def retreat(self, factors: Factors, grad: State, U: Tensor, into: State) -> None:
+        _add_products(into[0], self.preactivations(factors, grad), U)
+        into[1].addcmul_(self.whole_c(factors, grad), factors[2])
 
     def whole_c(self, factors: Factors, grad: State) -> Tensor:
         """dL/dc_t by all ways: carried back from step t+1, and through h_t = o*tanh(c_t)."""
-        return grad[1] + grad[0] * factors[1]
+        return torch.addcmul(grad[1], grad[0], factors[1])
 
-    def preactivations(self, factors: Factors, grad: State) -> Tensor:
+    def preactivations(self, factors: Factors, grad: State, out: Tensor | None = None) -> Tensor:
         dc = self.whole_c(factors, grad)
-        return factors[0] * torch.cat((dc, dc, dc, grad[0]), -1)
+        return torch.mul(factors[0], torch.stack((dc, dc, dc, grad[0])), out=out)
 
     def gradients(self, trace: "Trace", pre: Tensor) -> dict[str, Tensor]:
-        dW, dU, db = _outer(pre, trace.inputs), _outer(pre, trace["h"][:-1]), pre.flatten(0, -2).sum(0)
-        parts = zip("ifgo", dW.chunk(4), dU.chunk(4), db.chunk(4), strict=True)
-        return {f"{m}_{k}": v for k, *row in parts for m, v in zip("WUb", row, strict=True)}
+        grads: dict[str, Tensor] = {}
+        for k, part in zip(self.gate_names, pre, strict=True):
+            grads |= {f"W_{k}": _outer(part, trace.inputs), f"U_{k}": _outer(part, trace["h"][:-1])}
+            grads[f"b_{k}"] = part.flatten(0, -2).sum(0)
+        return grads
 
     def jacobian(self, factors: Factors) -> Tensor:
-        (mi, mf, mg, mo), mc, f = (m.unsqueeze(-1) for m in factors[0].chunk(4, -1)), *factors[1:]
+        (mi, mf, mg, mo), mc, f = (m.unsqueeze(-1) for m in factors[0].unbind(0)), *factors[1:]
         c_h = mi * self.U_i + mf * self.U_f + mg * self.U_g
         h_h = mo * self.U_o + mc.unsqueeze(-1) * c_h
         return torch.cat(
@@ -470,38 +497,34 @@ class GRU:
 
     def step(self, x: Any, state: Any) -> Tensor:
         """h' from x [..., inputs] and h [..., hidden]; differentiable."""
-        parts = _check_step(self, x, state)
-        (h,), _, _ = self.advance(self.drive(x), parts, self.recurrence(), free)
-        return h
+        return _step(self, x, state)[0]
 
     def _stack(self, letter: str) -> Tensor:
         return torch.cat([getattr(self, f"{letter}_{k}") for k in self.gate_names])
 
-    def drive(self, x: Tensor) -> Tensor:
-        return nn.functional.linear(x, self.reading(), self._stack("b"))
+    def drive(self, x: Tensor, out: Tensor | None = None) -> Tensor:
+        return _linear(x, ((self.W_z, self.b_z), (self.W_r, self.b_r), (self.W_n, self.b_n)), out)
 
     def reading(self) -> Tensor:
         return self._stack("W")
 
     def recurrence(self) -> Tensor:
-        return self._stack("U")
+        return torch.stack((self.U_z, self.U_r, self.U_n))
 
-    def advance(self, drive: Tensor, state: State, U: Tensor, hold: Hold) -> tuple[State, Tensor, State]:
+    def advance(self, drive: Tensor, state: State, U: Tensor, hold: Hold = free, room: Room | None = None) -> State:
         (h,) = state
-        split = 2 * self.hidden
+        a_zr, a_n = drive[:2], drive[2]
+        gates_zr, gates_n = (None, None) if room is None else (room.gates[:2], room.gates[2])
+        a_zr = torch.baddbmm(a_zr, h.expand(2, -1, -1), U[:2].mT, out=None if room is None else a_zr)
+        z, r = torch.sigmoid(a_zr, out=gates_zr).unbind(0)
+        z, r = hold("z", z), hold("r", r)
         if self.c_n is not None:
-            back = h @ U.mT
-            a_zr = drive[..., :split] + back[..., :split]
-            z, r = torch.sigmoid(a_zr).chunk(2, -1)
-            z, r = hold("z", z), hold("r", r)
-            a_n = drive[..., split:] + r * (back[..., split:] + self.c_n)
+            q = nn.functional.linear(h, self.U_n, self.c_n)
+            a_n = torch.addcmul(a_n, r, q, out=None if room is None else a_n)
         else:
-            a_zr = drive[..., :split] + h @ U[:split].mT
-            z, r = torch.sigmoid(a_zr).chunk(2, -1)
-            z, r = hold("z", z), hold("r", r)
-            a_n = drive[..., split:] + (r * h) @ U[split:].mT
-        n = hold("n", torch.tanh(a_n))
-        return ((1 - z) * h + z * n,), torch.cat((a_zr, a_n), -1), (z, r, n)
+            a_n = torch.addmm(a_n, r * h, self.U_n.mT, out=None if room is None else a_n)
+        n = hold("n", torch.tanh(a_n, out=gates_n))
+        return (torch.lerp(h, n, z, out=None if room is None else room.state[0]),)  # (1 - z)*h + z*n
 
     def factors(self, trace: "Trace") -> Factors:
         z, r, n = (trace[k] for k in self.gate_names)
@@ -510,44 +533,56 @@ class GRU:
         keep, held = torch.sigmoid(-trace["a_z"]), trace.held("z")  # 1 - z, which is 0 in float64 from a_z = 37
         if held is not None:
             keep = torch.where(held, 1 - z, keep)
-        q = h if self.c_n is None else nn.functional.linear(h, self.U_n, self.c_n)
-        return (n - h) * sz, q * sr, z * sn, keep, r
+        mn = z * sn
+        if self.c_n is None:
+            return (n - h) * sz, h * sr, mn, keep, r
+        q = nn.functional.linear(h, self.U_n, self.c_n)
+        through = torch.empty(3, *h.shape, dtype=h.dtype)
+        torch.mul(n - h, sz, out=through[0])
+        torch.mul(q.mul_(mn), sr, out=through[1])
+        torch.mul(mn, r, out=through[2])
+        return through, mn, keep
 
-    def retreat(self, factors: Factors, grad: State, U: Tensor) -> State:
-        mz, mr, mn, keep, r = factors
-        (dh,) = grad
-        da_n = dh * mn
+    def retreat(self, factors: Factors, grad: State, U: Tensor, into: State) -> None:
+        (dh,), (dh_old,) = grad, into
         if self.c_n is not None:
-            return (dh * keep + torch.cat((dh * mz, da_n * mr, da_n * r), -1) @ U,)
-        back = da_n @ self.U_n
-        return (dh * keep + back * r + torch.cat((dh * mz, back * mr), -1) @ U[: 2 * self.hidden],)
+            through, _, keep = factors
+            _add_products(dh_old.addcmul_(dh, keep), dh * through, U)
+            return
+        mz, mr, mn, keep, r = factors
+        back = (dh * mn) @ self.U_n
+        dh_old.addcmul_(dh, keep).addcmul_(back, r)
+        _add_products(dh_old, torch.stack((dh * mz, back * mr)), U[:2])
 
-    def preactivations(self, factors: Factors, grad: State) -> Tensor:
-        mz, mr, mn, _, _ = factors
+    def preactivations(self, factors: Factors, grad: State, out: Tensor | None = None) -> Tensor:
         (dh,) = grad
+        if self.c_n is not None:
+            through, mn, _ = factors
+            pre = torch.mul(dh, through, out=out)
+            torch.mul(dh, mn, out=pre[2])  # at a_n itself; r scales only what comes from h
+            return pre
+        mz, mr, mn, _, _ = factors
         da_n = dh * mn
-        da_r = (da_n if self.c_n is not None else da_n @ self.U_n) * mr
-        return torch.cat((dh * mz, da_r, da_n), -1)
+        return torch.stack((dh * mz, (da_n @ self.U_n) * mr, da_n), out=out)
 
     def gradients(self, trace: "Trace", pre: Tensor) -> dict[str, Tensor]:
         h, r = trace["h"][:-1], trace["r"]
-        dn = pre[..., 2 * self.hidden :]
-        dW, db, dU = (
-            _outer(pre, trace.inputs).chunk(3),
-            pre.flatten(0, -2).sum(0).chunk(3),
-            _outer(pre[..., : 2 * self.hidden], h),
-        )
-        dU_n = _outer(dn, r * h) if self.c_n is None else _outer(dn * r, h)
-        rows = zip("zrn", dW, (*dU.chunk(2), dU_n), db, strict=True)
-        grads = {f"{m}_{k}": v for k, *row in rows for m, v in zip("WUb", row, strict=True)}
-        return grads if self.c_n is None else grads | {"c_n": (dn * r).flatten(0, -2).sum(0)}
+        grads: dict[str, Tensor] = {}
+        for k, part in zip(self.gate_names, pre, strict=True):
+            grads |= {f"W_{k}": _outer(part, trace.inputs), f"b_{k}": part.flatten(0, -2).sum(0)}
+        grads |= {f"U_{k}": _outer(part, h) for k, part in zip("zr", pre[:2], strict=True)}
+        if self.c_n is None:
+            return grads | {"U_n": _outer(pre[2], r * h)}
+        by_q = pre[2] * r
+        return grads | {"U_n": _outer(by_q, h), "c_n": by_q.flatten(0, -2).sum(0)}
 
     def jacobian(self, factors: Factors) -> Tensor:
-        mz, mr, mn, keep, r = (m.unsqueeze(-1) for m in factors)
-        through = torch.diag_embed(keep.squeeze(-1)) + mz * self.U_z
         if self.c_n is not None:
-            return through + mn * mr * self.U_r + mn * r * self.U_n
-        return through + mn * (self.U_n @ (torch.diag_embed(r.squeeze(-1)) + mr * self.U_r))
+            mz, mr, mn = (m.unsqueeze(-1) for m in factors[0].unbind(0))
+            return torch.diag_embed(factors[2]) + mz * self.U_z + mr * self.U_r + mn * self.U_n
+        mz, mr, mn, keep, r = (m.unsqueeze(-1) for m in factors)
+        inner = torch.diag_embed(r.squeeze(-1)) + mr * self.U_r
+        return torch.diag_embed(keep.squeeze(-1)) + mz * self.U_z + mn * (self.U_n @ inner)
 
 
 def build(config: CellConfig | TrainConfig, generator: torch.Generator | None = None) -> Cell:
@@ -573,26 +608,61 @@ def build(config: CellConfig | TrainConfig, generator: torch.Generator | None = 
     return cell
 
 
-def _apply(activation: str, a: Blocks) -> Blocks:
+def _apply(activation: str, a: Rows, out: Tensor | None) -> Rows:
     if activation == "tanh":
-        return torch.tanh(a)
-    if activation == "relu":
-        return torch.relu(a)
-    return torch.sigmoid(a) if activation == "sigmoid" else a
+        return torch.tanh(a, out=out)
+    if activation == "sigmoid":
+        return torch.sigmoid(a, out=out)
+    y = torch.relu(a) if activation == "relu" else a
+    return y if out is None else out.copy_(y)
 
 
 def _slope(activation: str, a: Rows) -> Rows:
     """phi'(a), from the pre-activation; relu'(0) = 0, as torch has it."""
     if activation == "tanh":
-        return torch.cosh(a).reciprocal().square()
+        return _bell(a.abs().mul_(-2)).mul_(4)  # sech^2(a)
     if activation == "relu":
         return (a > 0).to(a.dtype)
-    return torch.sigmoid(a) * torch.sigmoid(-a) if activation == "sigmoid" else torch.ones_like(a)
+    return _bell(a.abs().neg_()) if activation == "sigmoid" else torch.ones_like(a)
+
+
+def _bell(low: Rows) -> Rows:
+    """sigma(x) sigma(-x) from low = -|x|, which it overwrites: s - s^2 with s = sigma(low) <= 1/2, so nothing
+    cancels."""
+    s = low.sigmoid_()
+    return torch.addcmul(s, s, s, value=-1)
+
+
+def _linear(x: Tensor, pairs: tuple[tuple[Tensor, Tensor], ...], out: Tensor | None) -> Tensor:
+    """W x + b for each block: [blocks, ..., hidden]."""
+    if out is None:
+        return torch.stack([nn.functional.linear(x, W, b) for W, b in pairs])
+    for (W, b), block in zip(pairs, out, strict=True):
+        torch.addmm(b, x.reshape(-1, x.shape[-1]), W.mT, out=block.view(-1, len(W)))
+    return out
+
+
+def _add_product(into: Tensor, left: Tensor, matrix: Tensor) -> None:
+    """into += left matrix, for one step, or for many side by side."""
+    if left.dim() == 2:
+        into.addmm_(left, matrix)
+    else:
+        into.view(-1, into.shape[-1]).addmm_(left.reshape(-1, left.shape[-1]), matrix)
+
+
+def _add_products(into: Tensor, pre: Tensor, U: Tensor) -> None:
+    """into += sum over blocks of pre_k U_k."""
+    if pre.dim() == 3:
+        into.addbmm_(pre, U)
+    else:
+        for part, matrix in zip(pre, U, strict=True):
+            _add_product(into, part, matrix)
 
 
 def _gate_slope(trace: "Trace", gate: str) -> Tensor:
     """The slope of a gate, 0 where a clamp holds it: what is held does not answer to anything."""
-    slope = _slope("tanh" if gate in "gn" else "sigmoid", trace[f"a_{gate}"])
+    a = trace[f"a_{gate}"]
+    slope = _slope("tanh", a) if gate in "gn" else trace[gate] * torch.sigmoid(-a)
     held = trace.held(gate)
     return slope if held is None else slope.masked_fill(held, 0.0)
 

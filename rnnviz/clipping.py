@@ -10,6 +10,9 @@ from torch import Tensor
 from rnnviz import arguments
 from rnnviz.config import CLIP_MODES
 
+SAFE = (1e-140, 1e150)
+"""Norms between these come from squares that neither vanish nor overflow in float64."""
+
 
 def clip(grads: Any, threshold: Any, mode: Any = "global") -> tuple[dict[str, Tensor], float]:
     """Bound gradients: "global" g * threshold/norm with one norm of all, "each" the same tensor by tensor, "value"
@@ -29,32 +32,43 @@ def clip(grads: Any, threshold: Any, mode: Any = "global") -> tuple[dict[str, Te
     for name, g in grads.items():
         if not g.is_floating_point():
             raise ValueError(f"grads[{name!r}] is {g.dtype}: it takes tensors of real floating numbers")
-    total = norm(grads)
+    sizes = norms(grads)
+    return bounded(grads, sizes, limit, mode), math.hypot(*sizes.values())
+
+
+def bounded(
+    grads: Mapping[str, Tensor], sizes: Mapping[str, float], limit: float | int, mode: str
+) -> dict[str, Tensor]:
+    """What clip() does, of gradients whose norms are known."""
     if mode == "value":
         over = {name: g for name, g in grads.items() if bool((g.abs() > limit).any())}
-        return {name: g.clamp(-limit, limit) if name in over else g for name, g in grads.items()}, total
+        return {name: g.clamp(-limit, limit) if name in over else g for name, g in grads.items()}
     if mode == "each":
-        return {name: _scaled(g, limit, norm({name: g})) for name, g in grads.items()}, total
-    return {name: _scaled(g, limit, total) for name, g in grads.items()}, total
+        return {name: _scaled(g, limit, sizes[name]) for name, g in grads.items()}
+    total = math.hypot(*sizes.values())
+    return {name: _scaled(g, limit, total) for name, g in grads.items()}
 
 
-def norm(grads: Mapping[str, Tensor]) -> float:
-    """The 2-norm of all entries of all tensors; scaled by the largest entry, so that finite gradients have a finite
-    norm.
+def norms(grads: Mapping[str, Tensor]) -> dict[str, float]:
+    """The 2-norm of each tensor, sqrt(sum of g^2), by name; their math.hypot is the global norm.
 
-    FloatingPointError names the first parameter that holds NaN or infinity.
+    Finite tensors have a finite norm unless it is beyond the range of floats itself: near the ends of the range they
+    are scaled by their largest entry. FloatingPointError names the first tensor that holds NaN or infinity.
     """
     if not grads:
-        return 0.0
-    sizes = torch.stack([g.detach().abs().max() if g.numel() else torch.zeros(()) for g in grads.values()]).tolist()
-    for name, size in zip(grads, sizes, strict=True):
-        if not math.isfinite(size):
-            raise FloatingPointError(f"the gradient of {name} is not finite: nothing was clipped")
-    largest: float = max(sizes)
-    if largest == 0.0:
-        return 0.0
-    squares = torch.stack([(g.detach().double() / largest).square().sum() for g in grads.values()])
-    return largest * math.sqrt(float(squares.sum()))
+        return {}
+    sizes = torch.stack([torch.linalg.vector_norm(g.detach(), dtype=torch.float64) for g in grads.values()]).tolist()
+    return {
+        name: size if SAFE[0] < size < SAFE[1] else _careful(name, g)
+        for (name, g), size in zip(grads.items(), sizes, strict=True)
+    }
+
+
+def _careful(name: str, g: Tensor) -> float:
+    largest = float(g.detach().abs().max()) if g.numel() else 0.0
+    if not math.isfinite(largest):
+        raise FloatingPointError(f"the gradient of {name} is not finite: nothing was clipped")
+    return largest * float((g.detach().double() / largest).norm()) if largest > 0 else 0.0
 
 
 def _scaled(g: Tensor, limit: float, size: float) -> Tensor:

@@ -88,7 +88,7 @@ class TrainConfig:
     """One network on the adding problem.
 
     A field that the cell has no use for is refused, so that no setting is silently without effect. clip=None is off.
-    probe_every is the number of steps between two looks at the fixed probe batch.
+    probe_every is the number of steps between two looks at a fixed batch of probe_batch sequences.
     Raises ValueError naming the field, what it got and what it takes.
     """
 
@@ -108,13 +108,15 @@ class TrainConfig:
     recurrent: Name = "uniform"
     gain: Number = 1.0
     seed: Whole = 0
-    probe_every: Whole = 20
+    probe_every: Whole = 50
+    probe_batch: Whole = 32
 
     def __post_init__(self) -> None:
         _whole(self, "length", 2)
         _whole(self, "batch")
         _whole(self, "steps")
         _whole(self, "probe_every")
+        _whole(self, "probe_batch")
         arguments.choice("optimizer", self.optimizer, OPTIMIZERS)
         _number(self, "learning_rate", above=0.0, high=3e37)  # Adam starts with ten times it, in float32
         arguments.choice("clip_mode", self.clip_mode, CLIP_MODES)

@@ -61,7 +61,8 @@ class AllPairs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ByLag:
-    """The gradient of each weight, split by the steps between a loss and the use of the weight: name -> [time], lag 0..T-1.
+    """The gradient of each weight, split by the steps between a loss and the use of the weight: name -> [time], lag
+    0..T-1.
 
     log_norm: ln ‖G_k‖, -inf for exactly nothing. share: <G_k, G> / ‖G‖^2, which add up to 1; NaN where G is 0.
     """
@@ -74,8 +75,8 @@ class ByLag:
 class Answer:
     """A linear answer from the last state, y = W_y . h_T + b_y, and what it hears.
 
-    value [batch]. by_input [time, batch, inputs]: dy/dx_t, 0 at padded steps. log_by_state [time+1, batch]: ln of ‖dy/ds_t‖, s the whole
-    state; -inf for an exact zero.
+    value [batch]. by_input [time, batch, inputs]: dy/dx_t, 0 at padded steps. log_by_state [time+1, batch]: ln of
+    ‖dy/ds_t‖, s the whole state; -inf for an exact zero.
     """
 
     value: Array
@@ -84,7 +85,8 @@ class Answer:
 
     @property
     def heard(self) -> Array:
-        """[time+1]: median over the batch (the lower of two middles) of ln of ‖dy/ds_t‖ / ‖dy/ds_T‖; -inf where all is 0.
+        """[time+1]: median over the batch (the lower of two middles) of ln of ‖dy/ds_t‖ / ‖dy/ds_T‖; -inf where all
+        is 0.
 
         NaN where the answer hears no state at all.
         """

@@ -1,6 +1,6 @@
 """Trace and unroll(): what happened, step by step, detached."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -8,7 +8,9 @@ from torch import Tensor
 
 from rnnviz import arguments
 from rnnviz.arguments import Clamps, Name, Network, Number, Units, Unrolled, Whole
-from rnnviz.cells import Cell, Hold, State, check_cell, free
+from rnnviz.cells import Cell, Hold, Room, State, check_cell, free
+
+CACHE = 2**16
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,17 @@ class Trace:
         except KeyError:
             raise KeyError(f"{name!r}: this trace has {', '.join(self.values)}") from None
 
+    def between(self, first: int, last: int) -> "Trace":
+        """The steps first+1..last, and the state before them."""
+        time = len(self.inputs)
+        return replace(
+            self,
+            values={name: part[first : last + len(part) - time] for name, part in self.values.items()},
+            inputs=self.inputs[first:last],
+            valid=None if self.valid is None else self.valid[first:last],
+            masks={name: part[first:last] for name, part in self.masks.items()},
+        )
+
     def held(self, gate: str) -> Tensor | None:
         """True [time, 1, hidden] where a clamp holds the gate; None if it never does."""
         return self.masks.get(gate)
@@ -68,25 +81,24 @@ def unroll(cell: Network, inputs: Any, state: Any = None, *, lengths: Any = None
     masks, held = _check_clamps(cell, clamps, time)
 
     with torch.no_grad():
-        drive, U = cell.drive(x).unbind(0), cell.recurrence()
-        history: list[State] = [states]
-        pre, gates = [], []
-        for t in range(time):
+        U = cell.recurrence()
+        pre = torch.empty(len(cell.pre_names), time, batch, cell.hidden, dtype=cell.dtype)
+        gates = torch.empty(len(cell.gate_names), time, batch, cell.hidden, dtype=cell.dtype)
+        history = tuple(torch.empty(time + 1, *part.shape, dtype=cell.dtype) for part in states)
+        for whole, part in zip(history, states, strict=True):
+            whole[0] = part
+        rows = list(zip(*(whole.unbind(0) for whole in history), strict=True))
+        steps = zip(cell.drive(x, pre).unbind(1), gates.unbind(1), strict=True)
+        for t, (drive, gate) in enumerate(steps):  # each step adds its part to its row of the drive
             hold = _hold_at(masks, held, t) if masks else free
-            new, a, gate = cell.advance(drive[t], states, U, hold)
+            cell.advance(drive, rows[t], U, hold, Room(gate, rows[t + 1]))
             if valid is not None:
-                new = tuple(torch.where(valid[t], s, old) for s, old in zip(new, states, strict=True))
-            states = new
-            history.append(states)
-            pre.append(a)
-            gates.append(gate)
-        values = {name: torch.stack([s[k] for s in history]) for k, name in enumerate(cell.state_names)}
-        values |= {name: torch.stack([g[k] for g in gates]) for k, name in enumerate(cell.gate_names)}
-        blocks = torch.stack(pre).chunk(len(cell.pre_names), -1)
-        values |= dict(zip(cell.pre_names, blocks, strict=True))
-        finite = torch.stack([torch.isfinite(values[name]).all(-1).all(-1) for name in cell.state_names]).all(0)
-    broken = torch.nonzero(~finite).flatten()
-    return Trace(values, x, valid, masks, int(broken[0]) if broken.numel() else None)
+                for new, old in zip(rows[t + 1], rows[t], strict=True):
+                    new.copy_(torch.where(valid[t], new, old))
+        values = dict(zip(cell.state_names, history, strict=True))
+        values |= dict(zip(cell.gate_names, gates.unbind(0), strict=True))
+        values |= dict(zip(cell.pre_names, pre.unbind(0), strict=True))
+    return Trace(values, x, valid, masks, _first_nonfinite(history))
 
 
 def unroll_stack(layers: Any, inputs: Any, *, lengths: Any = None) -> list[Trace]:
@@ -139,9 +151,30 @@ def check_trace(cell: Network, trace: Unrolled) -> None:
         raise ValueError(f"trace is {trace['h'].dtype}: it takes the cell's dtype, {cell.dtype}")
 
 
+def stretches(time: int, width: int) -> list[tuple[int, int]]:
+    """(first, last) of stretches of steps, each of about as many numbers as a processor's cache holds of every array.
+
+    A pass over a whole long trace waits for memory at every operation; one over a stretch does not.
+    """
+    steps = max(1, CACHE // width)
+    return [(first, min(first + steps, time)) for first in range(0, time, steps)]
+
+
+def finite(values: Tensor) -> bool:
+    """Whether all are finite. NaN and infinity survive in a sum; a sum that overflows by itself is looked at again."""
+    return bool(values.sum().isfinite()) or bool(values.isfinite().all())
+
+
+def _first_nonfinite(history: State) -> int | None:
+    if all(finite(part) for part in history):
+        return None
+    broken = torch.stack([~part.isfinite().all(-1).all(-1) for part in history]).any(0)
+    return int(torch.nonzero(broken)[0])
+
+
 def _hold_at(masks: dict[str, Tensor], held: dict[str, Tensor], t: int) -> Hold:
     def hold(gate: str, computed: Tensor) -> Tensor:
-        return torch.where(masks[gate][t], held[gate][t], computed) if gate in masks else computed
+        return computed.copy_(torch.where(masks[gate][t], held[gate][t], computed)) if gate in masks else computed
 
     return hold
 
@@ -159,9 +192,8 @@ def _check_inputs(cell: Cell, inputs: Any) -> Tensor:
         raise ValueError(f"inputs has shape {shape}: {takes} with at least one step and one sequence")
     if inputs.dtype != cell.dtype:
         raise ValueError(f"inputs is {inputs.dtype}: it takes the cell's dtype, {cell.dtype}")
-    bad = torch.nonzero(~torch.isfinite(inputs))
-    if bad.numel():
-        t, b, k = bad[0].tolist()
+    if not finite(inputs):
+        t, b, k = torch.nonzero(~torch.isfinite(inputs))[0].tolist()
         raise ValueError(f"inputs[{t}, {b}, {k}] is {inputs[t, b, k].item()}: it takes finite numbers")
     return inputs.detach()
 
@@ -179,7 +211,7 @@ def _check_state(cell: Cell, state: Any, batch: int) -> State:
                 f"state {name} has shape {tuple(part.shape)}, {part.dtype}: "
                 f"it takes ({batch}, {cell.hidden}), {cell.dtype}"
             )
-        if not bool(torch.isfinite(part).all()):
+        if not finite(part):
             raise ValueError(f"state {name} holds NaN or infinity: it takes finite numbers")
     return tuple(part.detach() for part in parts)
 

@@ -3,26 +3,27 @@
 import io
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from rnnviz import arguments
-from rnnviz.analysis.norms import log_norm
+from rnnviz.analysis.answer import answer
 from rnnviz.arguments import Start, Training
-from rnnviz.bptt import backward
-from rnnviz.cells import Cell, build
-from rnnviz.clipping import clip, norm
+from rnnviz.bptt import deltas
+from rnnviz.cells import LSTM, Cell, build
+from rnnviz.clipping import bounded, norms
 from rnnviz.config import TrainConfig
-from rnnviz.results import Probe, Record, reach
+from rnnviz.results import Probe, Record
 from rnnviz.tasks.adding import sample
-from rnnviz.trace import Trace, unroll
+from rnnviz.trace import Trace, finite, unroll
 
-PROBE_BATCH = 64
+Differentiate = Callable[[Cell, Mapping[str, Tensor], Tensor, Tensor], tuple[float, dict[str, Tensor], str | None]]
 # Streams of their own, derived from the seed alone: cells that draw different numbers of weights see the same batches.
 BATCH_STREAM, PROBE_STREAM = 1 << 40, 2 << 40
 
@@ -72,7 +73,10 @@ def train(config: Training, start: Start | None = None) -> Iterator[Record]:
     batches = torch.Generator().manual_seed(config.seed + BATCH_STREAM)
     # One parameter, viewed by name: an optimiser that works entry by entry cannot tell, and does it in one pass.
     adam = config.optimizer == "adam"
-    optimizer = (torch.optim.Adam if adam else torch.optim.SGD)([flat], lr=config.learning_rate)
+    optimizer = (torch.optim.Adam if adam else torch.optim.SGD)([flat], lr=config.learning_rate, fused=True)
+    # glibc gives memory back as soon as some is free at the end, and takes it anew, page by page, at every step;
+    # once it has seen a large block go it waits for more. Worth a third of a step of the RNN.
+    torch.empty(31 << 20, dtype=torch.uint8)
     first, spent = 0, 0.0
     if start is not None:
         _restore(config, start, weights, optimizer, batches)
@@ -91,6 +95,8 @@ def _steps(
     spent: float,
 ) -> Iterator[Record]:
     probe_inputs, probe_targets = _probe_batch(config)
+    # The one cell for which torch's own pass, fused over all steps, beats a loop of operations: benchmarks/training.py.
+    differentiate: Differentiate = partial(_by_torch, cell.to_torch()) if isinstance(cell, LSTM) else _by_hand
 
     def take(steps: int) -> Snapshot:
         if steps != done:
@@ -104,17 +110,17 @@ def _steps(
         began = time.perf_counter()
         resume = batches.get_state()
         x, y = sample(config.length, config.batch, batches)
-        loss, grads, fault = _loss_and_gradients(cell, weights, x, y)
+        loss, grads, fault = differentiate(cell, weights, x, y)
         parts: dict[str, float] = {}
         size, clipped, update = math.nan, False, 0.0
         if fault is None:
             try:
-                parts = {name: norm({name: g}) for name, g in grads.items()}
-                size = norm(grads)
+                parts = norms(grads)
+                size = math.hypot(*parts.values())
                 if config.clip is not None:
-                    bounded, _ = clip(grads, config.clip, config.clip_mode)
-                    clipped = any(bounded[name] is not g for name, g in grads.items())
-                    grads = bounded
+                    within = bounded(grads, parts, config.clip, config.clip_mode)
+                    clipped = any(within[name] is not g for name, g in grads.items())
+                    grads = within
             except FloatingPointError as error:
                 fault = (
                     f"{error}; the states were finite, so a lower gain or shorter sequences would help, clipping cannot"
@@ -128,12 +134,13 @@ def _steps(
             before = flat.clone()
             flat.grad = torch.cat([grads[name].reshape(-1) for name in weights])
             optimizer.step()
-            broken = [name for name, w in weights.items() if not bool(torch.isfinite(w).all())]
-            if broken:
-                fault = f"the update made {broken[0]} not finite: lower the learning rate"
+            if not finite(flat):
+                broken = next(name for name, w in weights.items() if not finite(w))
+                fault = f"the update made {broken} not finite: lower the learning rate"
                 flat.copy_(before)
             # in double precision: the squares of what is still finite in single need not be
-            update = float((flat - before).double().norm() / before.double().norm())
+            moved, was = (torch.linalg.vector_norm(v, dtype=torch.float64) for v in (flat - before, before))
+            update = float(moved / was)
         if fault is None:
             done = step + 1
         else:
@@ -189,64 +196,96 @@ def _restore(
     batches.set_state(start.generator)
 
 
-def _loss_and_gradients(
+def _by_hand(
     cell: Cell, weights: Mapping[str, Tensor], x: Tensor, y: Tensor
 ) -> tuple[float, dict[str, Tensor], str | None]:
     """The loss and its gradients by parameter; in the third place why there are none."""
     trace = unroll(cell, x)
     h = trace["h"][-1]
+    loss, by_answer, by_h, fault = _loss(weights, h, y, trace.first_nonfinite)
+    if fault:
+        return loss, {}, fault
+    grad_h = torch.zeros_like(trace["h"][1:])
+    grad_h[-1] = by_h
+    with torch.no_grad():
+        _, pre = deltas(cell, trace, grad_h)
+        grads = cell.gradients(trace, pre)
+    return loss, grads | {"W_y": by_answer @ h, "b_y": by_answer.sum().reshape(1)}, None
+
+
+def _by_torch(
+    module: nn.Module, cell: Any, weights: Mapping[str, Tensor], x: Tensor, y: Tensor
+) -> tuple[float, dict[str, Tensor], str | None]:
+    """The same through an nn.LSTM, to which the weights are lent."""
+    stacked = {"weight_ih": cell.reading(), "weight_hh": cell.recurrence().flatten(0, 1), "bias_ih": cell.biases()}
+    held = {name: getattr(module, f"{name}_l0") for name in stacked}
+    with torch.no_grad():
+        for name, value in stacked.items():
+            held[name].copy_(value)
+    with torch.enable_grad():
+        last: Tensor = module(x)[0][-1]
+    h = last.detach()
+    broken = None if finite(h) else unroll(cell, x).first_nonfinite
+    loss, by_answer, by_h, fault = _loss(weights, h, y, broken)
+    if fault:
+        return loss, {}, fault
+    parts = torch.autograd.grad(last, list(held.values()), by_h)
+    blocks = [part.chunk(4) for part in parts]
+    grads = {
+        f"{letter}_{k}": block[n] for n, k in enumerate("ifgo") for letter, block in zip("WUb", blocks, strict=True)
+    }
+    return loss, grads | {"W_y": by_answer @ h, "b_y": by_answer.sum().reshape(1)}, None
+
+
+def _loss(
+    weights: Mapping[str, Tensor], h: Tensor, y: Tensor, first_nonfinite: int | None
+) -> tuple[float, Tensor, Tensor, str | None]:
+    """The mean squared error of the answers from h [batch, hidden], its gradient by each answer and by h, a fault."""
     residual = h @ weights["W_y"] + weights["b_y"] - y
     loss = float(residual.square().mean())
-    if trace.first_nonfinite is not None or not math.isfinite(loss):
-        where = f"h at step {trace.first_nonfinite} of the sequence" if trace.first_nonfinite else "the loss"
-        return (
-            loss,
-            {},
-            f"the forward pass overflowed, {where} is not finite; clipping acts later and cannot help, lower the gain",
-        )
     by_answer = 2 / len(y) * residual
-    grad_h = torch.zeros_like(trace["h"][1:])
-    grad_h[-1] = by_answer.unsqueeze(1) * weights["W_y"]
-    if not bool(torch.isfinite(grad_h[-1]).all()):
-        return loss, {}, "the gradient of W_y is not finite"
-    grads = backward(cell, trace, grad_h).grads
-    return loss, grads | {"W_y": by_answer @ h, "b_y": by_answer.sum().reshape(1)}, None
+    by_h = by_answer.unsqueeze(1) * weights["W_y"]
+    fault = None
+    if first_nonfinite is not None or not math.isfinite(loss):
+        where = f"h at step {first_nonfinite} of the sequence" if first_nonfinite else "the loss"
+        fault = (
+            f"the forward pass overflowed, {where} is not finite; clipping acts later and cannot help, lower the gain"
+        )
+    elif not finite(by_h):
+        fault = "the gradient of W_y is not finite"
+    return loss, by_answer, by_h, fault
 
 
 def _probe_batch(config: TrainConfig) -> tuple[Tensor, Tensor]:
     generator = torch.Generator().manual_seed(config.seed + PROBE_STREAM)
-    return sample(config.length, PROBE_BATCH, generator, torch.float64)
+    return sample(config.length, config.probe_batch, generator, torch.float64)
 
 
 def _probe(cell: Cell, weights: Mapping[str, Tensor], x: Tensor, y: Tensor) -> Probe | None:
     """One forward and one backward pass in float64: over long lags float32 would call a small gradient zero."""
     double: dict[str, Any] = {name: value.double() for name, value in cell.parameters().items()}
     cell = replace(cell, **double)  # type: ignore[type-var]
-    W_y, b_y = weights["W_y"].double(), weights["b_y"].double()
     trace = unroll(cell, x)
     if trace.first_nonfinite is not None:
         return None
-    answer = trace["h"][-1] @ W_y + b_y
-    grad_h = torch.zeros_like(trace["h"][1:])
-    grad_h[-1] = W_y
-    back = backward(cell, trace, grad_h)  # of the answer, not of the loss: a residual of zero would hide it
-    state = back.delta if back.carried_c is None else torch.cat((back.delta, back.carried_c), -1)
-    sizes = log_norm(state)  # [time+1, batch]
-    log_answer = (sizes - sizes[-1]).median(-1).values.numpy()
-    by_value, marks = back.inputs[..., 0], x[..., 1]
+    # Of the answer, not of the loss: a residual of zero would hide what it hears.
+    said = answer(cell, trace, weights["W_y"].double(), float(weights["b_y"]))
+    by_value, marks = said.by_input[..., 0], x[..., 1].numpy()
     half = x.shape[0] // 2
-    first, second = (by_value * marks)[:half].sum(0).mean(), (by_value * marks)[half:].sum(0).mean()
-    unmarked = ((by_value.abs() * (1 - marks)).sum(0) / max(x.shape[0] - 2, 1)).mean()
-    residual = answer - y
+    first, second = ((by_value * marks)[part].sum(0).mean() for part in (slice(half), slice(half, None)))
+    unmarked = (np.abs(by_value) * (1 - marks)).sum(0).mean() / max(x.shape[0] - 2, 1)
+    residual = said.value - y.numpy()
+    with np.errstate(divide="ignore"):
+        by_sequence = said.log_by_state + np.log(np.abs(2 / len(y) * residual))
     return Probe(
-        error=float(residual.square().mean()),
-        reach=reach(log_answer),
+        error=float(np.square(residual).mean()),
+        reach=said.reach,
         listening=(float(first), float(second), float(unmarked)),
-        log_answer=log_answer,
-        log_grad_norm=(0.5 * torch.logsumexp(2 * (sizes + (2 / len(y) * residual).abs().log()), -1)).numpy(),
+        log_answer=said.heard,
+        log_grad_norm=0.5 * np.logaddexp.reduce(2 * by_sequence, -1),
         inputs=x[:, 0].numpy(),
         gates=_gates(cell, trace),
-        predictions=answer.numpy(),
+        predictions=said.value,
         targets=y.numpy(),
         weights={name: value.numpy().copy() for name, value in weights.items()},
     )

@@ -184,6 +184,7 @@ CHANGES = {
     "gain": {"gain": 1.5},
     "seed": {"seed": 1},
     "probe_every": {"probe_every": 5},
+    "probe_batch": {"probe_batch": 3},
 }
 
 
@@ -192,7 +193,8 @@ def test_every_field_of_the_config_changes_the_run(name):
     change = CHANGES[name]
     before = replace(SMALL, **{key: value for key, value in change.items() if key != name})
     runs = [
-        [(r.loss, r.update, r.probe is None) for r in train(config)] for config in (before, replace(SMALL, **change))
+        [(r.loss, r.update, r.probe and r.probe.error) for r in train(config)]
+        for config in (before, replace(SMALL, **change))
     ]
     assert runs[0] != runs[1]
 

@@ -8,7 +8,7 @@ from torch import Tensor
 from rnnviz import arguments
 from rnnviz.analysis.norms import log_norm
 from rnnviz.arguments import Given, Network, Number, Unrolled
-from rnnviz.bptt import backward
+from rnnviz.bptt import by_inputs, check_grad, deltas
 from rnnviz.results import Answer
 from rnnviz.trace import check_trace
 
@@ -31,7 +31,7 @@ def answer(cell: Network, trace: Unrolled, W_y: Given, b_y: Number = 0.0) -> Ans
     read: Any = W_y.detach()
     grad_h = torch.zeros_like(trace["h"][1:])
     grad_h[-1] = read
-    back = backward(cell, trace, grad_h)
-    state = back.delta if back.carried_c is None else torch.cat((back.delta, back.carried_c), -1)
-    value = trace["h"][-1] @ read + bias
-    return Answer(value.numpy(), back.inputs.numpy(), log_norm(state).numpy())
+    with torch.no_grad():
+        states, pre = deltas(cell, trace, check_grad(cell, trace, grad_h))
+        value = trace["h"][-1] @ read + bias
+        return Answer(value.numpy(), by_inputs(cell, pre).numpy(), log_norm(torch.cat(states, -1)).numpy())

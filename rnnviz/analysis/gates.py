@@ -97,13 +97,13 @@ def paths(cell: Network, trace: Unrolled, batch: Whole = 0) -> Paths:
     with torch.no_grad():
         length = len(trace.inputs) if trace.valid is None else int(trace.valid[:, row].sum())
         back = _log_kept(trace, keeper)[:length, row].flip(0).cumsum(0)  # [time, hidden] by lag 1..T
-        factors = tuple(f[:, row] for f in cell.factors(trace))
+        factors = tuple(f[..., row, :] for f in cell.factors(trace))
         whole, reach = torch.zeros(len(back) + 1, dtype=torch.float64), None
         P: Tensor | None = None
         log_scale = 0.0
         for k in range(1, len(back) + 1):
             # A step's matrix at a time: all of them are 0.4 GB for 128 units and 400 steps.
-            J = cell.jacobian(tuple(f[len(back) - k] for f in factors))
+            J = cell.jacobian(tuple(f[..., len(back) - k, :] for f in factors))
             P = J if P is None else P @ J
             largest = float(P.abs().max())
             if largest == 0:

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from torch import Tensor
 from rnnviz.analysis.norms import log_norm
 from rnnviz.arguments import Network, Unrolled
 from rnnviz.axes import Steps
-from rnnviz.bptt import check_grad
+from rnnviz.bptt import carry_back, check_grad
 from rnnviz.cells import Cell, State
 from rnnviz.results import ByLag
 from rnnviz.trace import Trace
@@ -76,21 +75,12 @@ def _lags(cell: Cell, trace: Trace, g: Steps) -> Iterator[tuple[dict[str, Tensor
             return
         carried = tuple(part / largest for part in carried)
         log_scale += math.log(largest)
-        part = _between(trace, cell.state_names, first, last)
-        here = tuple(f[first:last] for f in factors)
+        part = trace.between(first, last)
+        here = tuple(f.narrow(-3, first, last - first) for f in factors)
         pre = cell.preactivations(here, carried)
         yield cell.gradients(part, pre if part.valid is None else pre * part.valid), log_scale
-        before = cell.retreat(here, carried, U)
-        if part.valid is not None:
-            before = tuple(torch.where(part.valid, new, old) for new, old in zip(before, carried, strict=True))
+        before = tuple(torch.zeros_like(value) for value in carried)
+        carry_back(cell, here, carried, U, before, part.valid)
         if first == 0:  # what reaches the initial state meets no weight any more
             before = tuple(value[1:] for value in before)
         first, last, carried = max(first - 1, 0), last - 1, before
-
-
-def _between(trace: Trace, states: tuple[str, ...], first: int, last: int) -> Trace:
-    """The steps first+1..last of a trace."""
-    rows = {name: value[first : last + (name in states)] for name, value in trace.values.items()}
-    valid = None if trace.valid is None else trace.valid[first:last]
-    masks = {name: mask[first:last] for name, mask in trace.masks.items()}
-    return replace(trace, values=rows, inputs=trace.inputs[first:last], valid=valid, masks=masks)

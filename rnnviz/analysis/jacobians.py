@@ -31,7 +31,7 @@ def step_jacobians(cell: Network, trace: Unrolled, batch: Any = 0) -> Tensor:
                 f"the trace is not finite from step {int(broken[0])}: there is no derivative to take from there"
             )
     with torch.no_grad():
-        J = cell.jacobian(tuple(f[:, row] for f in cell.factors(trace)))
+        J = cell.jacobian(tuple(f[..., row, :] for f in cell.factors(trace)))
         if trace.valid is not None:
             J = torch.where(trace.valid[:, row].unsqueeze(-1), J, torch.eye(J.shape[-1], dtype=J.dtype))
     return J

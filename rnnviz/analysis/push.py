@@ -86,7 +86,7 @@ def carry(network: Network, trace: Unrolled, vectors: Given, batch: Whole = 0) -
     for lag in range(1, len(J) + 1):
         t = len(J) - lag
         middle = u if slopes_of is None else slopes_of[t].unsqueeze(1) * u
-        through = J[t].mT @ u if slopes_of is None else network.recurrence().mT @ middle
+        through = J[t].mT @ u if slopes_of is None else network.recurrence()[0].mT @ middle
         before, between, after = (torch.linalg.vector_norm(part, dim=0) for part in (u, middle, through))
         living = after > 0
         if not bool(living.any()):

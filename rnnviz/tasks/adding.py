@@ -49,6 +49,6 @@ def memory_floor(length: Any, memory: Any) -> float:
     length, memory = arguments.integer("length", length, 2), arguments.integer("memory", memory, 0)
     half = length // 2
     later = length - half
-    first = min(half, max(0, length - memory)) / half
-    second = max(0, later - memory) / later
+    first: float = min(half, max(0, length - memory)) / half
+    second: float = max(0, later - memory) / later
     return (first + second) / 12
