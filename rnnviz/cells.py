@@ -166,7 +166,8 @@ class Elman:
         generator: Stream | None = None,
         dtype: Any = None,
     ) -> "Elman":
-        """A cell with random weights: W_x and b as torch draws them, W_h by the rule named recurrent, times gain.
+        """A cell with random weights: W_x [hidden, inputs] and b as torch draws them, W_h by the rule `recurrent`,
+        times gain.
 
         "uniform": U(-1/sqrt(hidden), 1/sqrt(hidden)), and the very numbers of nn.RNN for the same seed; "orthogonal";
         "identity" with b = 0 (Le et al. 2015); "normal": variance 1/hidden. ValueError names a wrong argument.
@@ -193,7 +194,10 @@ class Elman:
         return {"W_x": self.W_x, "W_h": self.W_h, "b": self.b}
 
     def step(self, x: Any, state: Any) -> Tensor:
-        """h' from x [..., inputs] and h [..., hidden]; differentiable."""
+        """h' = phi(W_x x + W_h h + b) from x [..., inputs] and h [..., hidden]; differentiable.
+
+        ValueError names what does not fit: width, dtype, or leading axes that differ. Source: Elman (1990).
+        """
         return _step(self, x, state)[0]
 
     def drive(self, x: Tensor, out: Tensor | None = None) -> Tensor:
@@ -236,8 +240,8 @@ class LSTM:
     """i, f, o = sigma(W x + U h + b), g = tanh(W_g x + U_g h + b_g), c' = f*c + i*g, h' = o*tanh(c').
 
     W_k [hidden, inputs], U_k [hidden, hidden], b_k [hidden] for k in i, f, g, o, which is torch's order of blocks; g is
-    the candidate. b_k is the sum of torch's two biases. Sources: Hochreiter and Schmidhuber (1997), forget gate Gers
-    et al. (2000).
+    the candidate. b_k is the sum of torch's two biases. ValueError names what does not fit. Sources: Hochreiter and
+    Schmidhuber (1997), forget gate Gers et al. (2000).
     """
 
     W_i: Given
@@ -285,9 +289,10 @@ class LSTM:
         generator: Stream | None = None,
         dtype: Any = None,
     ) -> "LSTM":
-        """A cell with random weights, as Elman.init; each gate's recurrent matrix is drawn by itself.
+        """A cell with random weights, as Elman.init; each gate's U_k [hidden, hidden] is drawn by itself.
 
-        forget_bias and input_bias set the sum of the two biases that torch keeps: filling both of torch's with 1 is 2.
+        b_f = forget_bias and b_i = input_bias are the sums of the two biases that torch keeps: filling both of torch's
+        with 1 is 2. ValueError names a wrong argument. Source: a forget bias of 1, Jozefowicz et al. (2015).
         """
         W, U, b_ih, b_hh = weights.draw(inputs, hidden, 4, recurrent, gain, generator, dtype)
         b = b_ih + b_hh
@@ -315,7 +320,10 @@ class LSTM:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def step(self, x: Any, state: Any) -> tuple[Tensor, Tensor]:
-        """(h', c') from x [..., inputs] and (h, c), each [..., hidden]; differentiable."""
+        """c' = f*c + i*g, h' = o*tanh(c') from x [..., inputs] and (h, c), each [..., hidden]; differentiable.
+
+        ValueError names what does not fit: no pair, width, dtype, leading axes. Source: Gers et al. (2000).
+        """
         h, c = _step(self, x, state)
         return h, c
 
@@ -390,6 +398,7 @@ class GRU:
     state as in Chung et al. (2014). reset="after":  n = tanh(W_n x + b_n + r*(U_n h + c_n)), torch's and cuDNN's.
     torch's z is 1 - ours (it weighs the old state), so from_torch and to_torch flip the sign of W_z, U_z, b_z.
     W_k [hidden, inputs], U_k [hidden, hidden], b_k [hidden] for k in z, r, n; c_n [hidden] with reset="after" only.
+    ValueError names what does not fit.
     """
 
     W_z: Given
@@ -439,9 +448,10 @@ class GRU:
         generator: Stream | None = None,
         dtype: Any = None,
     ) -> "GRU":
-        """A cell with random weights, as Elman.init; each gate's recurrent matrix is drawn by itself.
+        """A cell with random weights, as Elman.init; each gate's U_k [hidden, hidden] is drawn by itself.
 
-        With reset="after" and "uniform" they are nn.GRU's numbers for the same seed.
+        With reset="after" and "uniform" they are nn.GRU's numbers for the same seed, z = 1 - torch's.
+        ValueError names a wrong argument. Source: Cho et al. (2014).
         """
         arguments.choice("reset", reset, RESETS)
         # Drawn in torch's order r, z, n. Its z weighs the old state, so the numbers of z change sign to be the same
@@ -496,7 +506,10 @@ class GRU:
         return {name: value for name, value in named.items() if isinstance(value, Tensor)}
 
     def step(self, x: Any, state: Any) -> Tensor:
-        """h' from x [..., inputs] and h [..., hidden]; differentiable."""
+        """h' = (1 - z)*h + z*n from x [..., inputs] and h [..., hidden]; differentiable.
+
+        ValueError names what does not fit: width, dtype, or leading axes that differ. Source: Chung et al. (2014).
+        """
         return _step(self, x, state)[0]
 
     def _stack(self, letter: str) -> Tensor:

@@ -18,8 +18,8 @@ def clip(grads: Any, threshold: Any, mode: Any = "global") -> tuple[dict[str, Te
     """Bound gradients: "global" g * threshold/norm with one norm of all, "each" the same tensor by tensor, "value"
     entry by entry.
 
-    grads: name -> tensor. Returns (clipped, norm before): the global norm in every mode; what is not above the
-    threshold
+    grads: name -> tensor of any shape. Returns (clipped, norm before): the global norm in every mode; what is not
+    above the threshold
     is returned as it is, the same tensor. Errors: FloatingPointError naming the parameter that holds NaN or infinity
     (nothing
     is changed), ValueError naming a wrong argument. Source: Pascanu et al. (2013); unlike torch's clip_grad_norm_,

@@ -71,7 +71,7 @@ def unroll(cell: Network, inputs: Any, state: Any = None, *, lengths: Any = None
 
     inputs [time, batch, inputs] of the cell's dtype; state [batch, hidden], for the LSTM the pair (h, c), zeros if left
     out; lengths [batch]: a step beyond a sequence's length moves no state. Nothing of the caller's is changed.
-    ValueError names what does not fit: rank, width, dtype, no step at all, NaN or infinity.
+    ValueError names what does not fit: rank, width, dtype, no step at all, NaN or infinity. Source: Elman (1990).
     """
     check_cell(cell)
     x = _check_inputs(cell, inputs)
@@ -105,7 +105,9 @@ def unroll_stack(layers: Any, inputs: Any, *, lengths: Any = None) -> list[Trace
     """Run a stack of layers, each (forward,) or (forward, backward); the outputs of a layer are the next one's inputs.
 
     Returns the traces in torch's order: layer 0 forward, layer 0 backward, layer 1 forward, ... A backward trace is in
-    its own time: it starts at each sequence's last real step. The output of a layer at a step is (forward, backward).
+    its own time: it starts at each sequence's last real step. The output of a layer at a step is (forward, backward):
+    layer l+1 reads x' = [h_forward, h_backward], [time, batch, hidden or 2*hidden]. ValueError names what does not fit.
+    Source: both directions Schuster and Paliwal (1997).
     """
     fits = isinstance(layers, list | tuple) and len(layers) > 0
     if not fits or not all(isinstance(layer, list | tuple) and len(layer) in (1, 2) for layer in layers):

@@ -60,6 +60,8 @@ class Snapshot:
 def train(config: Training, start: Start | None = None) -> Iterator[Record]:
     """Train a cell with a linear read-out of its last state, y = W_y . h_T + b_y, on the mean squared error.
 
+    W_y [hidden], b_y [1]; a Record's parts are norms by name.
+
     Yields a Record a step, from step 0 or from start.step, until config.steps. A changed rate or clip is
     train(replace(config, ...), start=snapshot). Non-finite values end the run: the last record says where in `fault`,
     its snapshot is the last finite state. float32; the same config gives the same run on one machine.

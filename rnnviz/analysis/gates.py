@@ -26,8 +26,8 @@ WIDE_OPEN = Clamp("o", 1.0)
 def hand_set(keep: Number, shut: Number, opened: Number) -> LSTM:
     """One LSTM unit that reads (value, mark): f = sigma(keep), i = sigma(shut + opened m), g = tanh(0.1 v).
 
-    It has no recurrent weights, and its output gate none at all: unroll it with WIDE_OPEN, o = 1.
-    Source: the gates of Gers et al. (2000).
+    It has no recurrent weights (U_k [1, 1] is 0), and its output gate none at all: unroll it with WIDE_OPEN, o = 1.
+    ValueError names a wrong dial. Source: the gates of Gers et al. (2000).
     """
     biases = {"i": shut, "f": keep, "g": 0.0, "o": 0.0}
     reads = {"i": (0.0, opened), "f": (0.0, 0.0), "g": (VALUE_SCALE, 0.0), "o": (0.0, 0.0)}
@@ -43,7 +43,8 @@ def hand(keep: Number, shut: Number, opened: Number, length: Whole = 100, seed: 
     """The unit on one adding sequence, and its score: the mean squared error of y = w h_T + b on 1,000 others.
 
     w and b are the least-squares fit on those very sequences, w = cov(h, y) / var(h): what the unit's memory allows at
-    best, not what some training found. ValueError names a wrong argument.
+    best, not what some training found. Its curves are [time] and [time+1]. ValueError names a wrong argument.
+    Source: the task of Hochreiter and Schmidhuber (1997).
     """
     unit = hand_set(keep, shut, opened)
     inputs = InputConfig(kind="adding", length=length, seed=seed)
@@ -70,9 +71,9 @@ def hand(keep: Number, shut: Number, opened: Number, length: Whole = 100, seed: 
 
 
 def layer(cell: CellConfig, inputs: InputConfig) -> tuple[Layer, Paths]:
-    """The gates and states of a seeded cell on one adding sequence, and its two ways back.
+    """The gates and states of a seeded cell on one adding sequence, s_t = step(x_t, s_{t-1}), and its two ways back.
 
-    ValueError: the cell has no gates.
+    Each value is [time, hidden]. ValueError: the cell has no gates. Source: carpets of gates, Karpathy et al. (2015).
     """
     network = build(cell)
     trace = unroll(network, sequence(inputs, cell.inputs))
@@ -83,7 +84,7 @@ def layer(cell: CellConfig, inputs: InputConfig) -> tuple[Layer, Paths]:
 
 
 def paths(cell: Network, trace: Unrolled, batch: Whole = 0) -> Paths:
-    """The direct path from s_T back to s_{T-k} beside all ways, s = c for the LSTM and h for the GRU.
+    """The direct path from s_T back to s_{T-k} beside all ways, s = c for the LSTM and h for the GRU, each [time+1].
 
     direct: sum over t = T-k+1..T of ln f_t, or ln(1 - z_t): one unit's carousel. whole: ln of the 2-norm of the (s, s)
     block of J_T ... J_{T-k+1}, which holds the ways through h and the gates too. The product is rescaled at each step.
@@ -121,10 +122,10 @@ def paths(cell: Network, trace: Unrolled, batch: Whole = 0) -> Paths:
 
 
 def saturation(cell: Network, trace: Unrolled) -> Saturation:
-    """How often each unit's gates are all but stuck: shares of the values below 0.1 and above 0.9 (tanh: +-0.9).
+    """How often each unit's gates are all but stuck: the shares P(value < 0.1) and P(value > 0.9), [hidden] a gate.
 
-    Over all real steps and sequences of the trace, gate by gate. ValueError: the cell has no gates, or the trace is
-    not its own. Source: left- and right-saturated gates of Karpathy et al. (2015).
+    A tanh counts from -0.9 and 0.9. Over all real steps and sequences of the trace, gate by gate. ValueError: the
+    cell has no gates, or the trace is not its own. Source: left- and right-saturated gates of Karpathy et al. (2015).
     """
     check_trace(cell, trace)
     _keeper(cell)
@@ -144,6 +145,8 @@ def parting(cell: CellConfig, inputs: InputConfig) -> Parting:
 
     The weights are those of reset="before"; after has them too, and c_n = 0, so that only the place of r differs.
     r*(U_n h) = U_n (r*h) for every r and h only if U_n is diagonal, so no conversion of weights exists otherwise.
+    Both curves are [time]. ValueError: not a GRU with reset="before". Source: the two forms, Cho et al. (2014) and
+    Chung et al. (2014).
     """
     before = build(cell)
     if not isinstance(before, GRU) or before.reset != "before":

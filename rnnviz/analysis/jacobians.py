@@ -14,13 +14,16 @@ from rnnviz.axes import Jacobians
 from rnnviz.results import AllPairs, Array, Transport
 from rnnviz.trace import check_trace
 
+MOST_PAIRED = 2000
+"""Steps of an all-pairs map: 2,000 are 32 MB, and two minutes for 64 units."""
+
 
 def step_jacobians(cell: Network, trace: Unrolled, batch: Any = 0) -> Tensor:
     """J_t = ds_t/ds_{t-1}, in closed form: for Elman diag(phi'(a_t)) W_h.
 
     Returns [time, state, state], J[t-1, i, j] = ds_{t,i}/ds_{t-1,j} of one sequence; state is hidden, for the LSTM
     2*hidden, h first. A clamped gate has no derivative, a padded step is the identity. ValueError names what does
-    not fit.
+    not fit. Source: Bengio et al. (1994).
     """
     check_trace(cell, trace)
     row = arguments.integer("batch", batch, 0, trace.inputs.shape[1] - 1)
@@ -57,9 +60,10 @@ def transport(jacobians: Any) -> Transport:
 
 
 def product_norms(jacobians: Any) -> tuple[Array, Array]:
-    """log_norm and lost of transport() without bound and exponents, which take three quarters of its time.
+    """log_norm = ln ‖J_T ... J_{k+1}‖ and lost, as transport() has them, without the bound and the exponents.
 
-    jacobians [time, state, state], finite; both [time+1]. ValueError names what does not fit. Sources: as transport().
+    jacobians [time, state, state], finite; both [time+1]. ValueError names what does not fit. Source: Pascanu et al.
+    (2013).
     """
     J = _check(jacobians)
     log_norm, lost = np.zeros(len(J) + 1), np.zeros(len(J) + 1, dtype=bool)
@@ -81,6 +85,11 @@ def all_pairs(jacobians: Any) -> AllPairs:
     """
     J = _check(jacobians)
     time, state, _ = J.shape
+    if time > MOST_PAIRED:
+        raise ValueError(
+            f"jacobians has {time} steps: the map of all pairs takes at most {MOST_PAIRED}, "
+            "for its work grows with their square; transport() has one end, at any length"
+        )
     largest = J.abs().amax((-1, -2))
     steps, sizes = J / torch.where(largest > 0, largest, 1.0)[:, None, None], largest.log()
     gain = np.full((time + 1, time + 1), math.nan)

@@ -21,7 +21,11 @@ VECTORS = 32
 
 
 def push(cell: CellConfig, inputs: InputConfig, step: Whole, size: Number) -> Push:
-    """Push the state of a seeded cell that reads a seeded sequence: nudge() of what the two configs describe."""
+    """Push the state of a seeded cell that reads a seeded sequence: nudge() of what the two configs describe.
+
+    s' = s + size*v after `step`; curves [time-step+1]. ValueError names a wrong argument. Source: as nudge(), Bengio et
+    al. (1994).
+    """
     network = build(cell)
     return nudge(network, unroll(network, sequence(inputs, cell.inputs)), step, size, cell.seed)
 
@@ -30,7 +34,8 @@ def nudge(network: Network, trace: Unrolled, step: Whole, size: Number, seed: Wh
     """Push the state after `step` by size*v and watch ‖s'_t - s_t‖/size beside ‖J_t ... J_{step+1} v‖, v a unit vector.
 
     trace: one sequence that the cell read from its first step on, no gate held. step is 0..time-1; size is positive;
-    seed draws v. ValueError names what does not fit. Source: the nudge is the definition of the derivative.
+    seed draws v. Every curve is [time-step+1]. ValueError names what does not fit. Source: the definition of the
+    derivative; its decay is Bengio et al. (1994).
     """
     check_trace(network, trace)
     x = trace.inputs
@@ -63,7 +68,11 @@ def nudge(network: Network, trace: Unrolled, step: Whole, size: Number, seed: Wh
 
 
 def carried(cell: CellConfig, inputs: InputConfig) -> Carried:
-    """What arrives from the end in a seeded cell that reads a seeded sequence: carry() of 32 random unit vectors."""
+    """What arrives from the end in a seeded cell that reads a seeded sequence: carry() of 32 random unit vectors.
+
+    u_{t-1} = J_t^T u_t; curves by lag [time+1]. ValueError names what does not fit. Source: as carry(), Pascanu et al.
+    (2013).
+    """
     network = build(cell)
     trace = unroll(network, sequence(inputs, cell.inputs))
     return carry(network, trace, _unit(cell.hidden * len(network.state_names), VECTORS, cell.seed))

@@ -24,14 +24,18 @@ BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8
 
 
 def uniform(word: Name) -> float:
-    """What guessing evenly costs: ln V nats a letter, V the number of different letters."""
+    """What guessing evenly costs: ln V nats a letter, V the number of different letters.
+
+    ValueError: no text. Source: Shannon (1948).
+    """
     return math.log(len(vocabulary(_text("word", word))))
 
 
 def floor(word: Name) -> float:
     """The least that a network without memory can reach: the entropy of the next letter given this one, in nats.
 
-    -1/n sum over the n pairs (a, b) of ln(count(a, b) / count(a)); 0 for a word without a pair. Source: Shannon (1951).
+    -1/n sum over the n pairs (a, b) of ln(count(a, b) / count(a)); 0 for a word without a pair.
+    ValueError: no text. Source: Shannon (1951).
     """
     pairs = list(zip(_text("word", word), word[1:], strict=False))
     firsts, both = Counter(a for a, _ in pairs), Counter(pairs)
@@ -43,7 +47,7 @@ def learn(cell: CellConfig, word: Name, steps: Whole = STEPS) -> Learned:
 
     The loss is the mean of -ln p_t[x_{t+1}] over the word's pairs; full-batch Adam (Kingma and Ba, 2015) with rate 0.1,
     in float64, through unroll() and backward(). The read-out is drawn after the cell, as torch's nn.Linear draws it.
-    Deterministic; a word of one letter has no pair: nothing is learned, and its loss is NaN.
+    Losses [steps+1]. Deterministic; a word of one letter has no pair: nothing is learned, and its loss is NaN.
     ValueError: the cell's inputs are not one a letter, or steps is below 0.
     """
     letters = _check(cell, word)
@@ -69,7 +73,11 @@ def learn(cell: CellConfig, word: Name, steps: Whole = STEPS) -> Learned:
 
 
 def read(cell: CellConfig, learned: Learned) -> Reading:
-    """The whole word, its last letter too, read by the network with the weights that it learned."""
+    """The whole word, its last letter too, read by the network with the weights that it learned.
+
+    p_t = softmax(W_y h_t + b_y): states [T+1, hidden], answers [T, letters]. ValueError: the cell is not the one that
+    learned. Source: next letters from a state, Elman (1990).
+    """
     network = _network(cell, learned)
     trace = _unrolled(network, learned)
     torch_cell = network.cell.to_torch()
@@ -88,7 +96,10 @@ def read(cell: CellConfig, learned: Learned) -> Reading:
 
 
 def nudged(cell: CellConfig, learned: Learned, step: Whole, size: float) -> Push:
-    """nudge() of the state after `step`, while the word is read; step is 0..T-1."""
+    """nudge() of the state after `step`, s' = s + size*v, while the word is read; step is 0..T-1.
+
+    Its curves are [T-step+1]. ValueError names a wrong argument. Source: as nudge(), Bengio et al. (1994).
+    """
     network = _network(cell, learned)
     return nudge(network.cell, _unrolled(network, learned), step, size, cell.seed)
 
@@ -96,7 +107,8 @@ def nudged(cell: CellConfig, learned: Learned, step: Whole, size: float) -> Push
 def spell(cell: CellConfig, learned: Learned, count: Whole, start: Whole = 1) -> Spelled:
     """Give the word's letter number `start`, then let the likeliest answer be the next letter, count times.
 
-    The state starts at zero. ValueError: start is not a place in the word, or count is below 1.
+    x_{t+1} = the letter of argmax p_t, shares [count]; the state starts at zero. Source: Graves (2013). ValueError:
+    start is not a place in the word, or count is below 1.
     """
     count, start = arguments.integer("count", count), arguments.integer("start", start, 1, len(learned.word))
     network, letters = _network(cell, learned), learned.letters

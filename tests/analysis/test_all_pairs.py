@@ -69,5 +69,7 @@ def test_an_exact_zero_is_told_from_what_is_lost():
 def test_what_does_not_fit_is_refused():
     with pytest.raises(ValueError, match=r"jacobians has shape \(3, 2\): it takes a tensor \[time, state, state\]"):
         all_pairs(torch.zeros(3, 2))
+    with pytest.raises(ValueError, match="has 2001 steps: the map of all pairs takes at most 2000"):
+        all_pairs(torch.zeros(2001, 1, 1))
     with pytest.raises(ValueError, match="not finite at step 2"):
         all_pairs(torch.tensor([[[1.0]], [[math.inf]]]))
