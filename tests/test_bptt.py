@@ -9,6 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rnnviz import trace
 from rnnviz.bptt import backward
 from rnnviz.cells import LSTM, Elman
 from rnnviz.trace import Clamp, unroll
@@ -78,6 +79,17 @@ def test_each_truncation_clamp_and_length_by_itself(kind, options, clamped):
     ours, weights = make(kind, scale=0.7)
     x, s, g = noise(4, 2, 2), state(kind, 2, 3), noise(4, 2, 3, seed=5)
     agree(*both(kind, weights, ours, x, s, g, held=CLAMPS.get(kind, []) if clamped else [], **options))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("options", [{}, {"chunk": 3}, {"window": 4}, {"lengths": [7, 4]}], ids=str)
+@pytest.mark.parametrize("numbers", [1, 12, 18])
+def test_a_long_trace_is_taken_back_in_stretches(monkeypatch, kind, options, numbers):
+    """1, 2 or 3 steps of 6 numbers at a time; borders of chunks fall inside stretches and on their ends."""
+    monkeypatch.setattr(trace, "CACHE", numbers)
+    ours, weights = make(kind, scale=0.7)
+    x, s, g = noise(7, 2, 2), state(kind, 2, 3), noise(7, 2, 3, seed=5)
+    agree(*both(kind, weights, ours, x, s, g, held=CLAMPS.get(kind, []), **options))
 
 
 @pytest.mark.parametrize("kind", ["tanh", "lstm", "after"])
