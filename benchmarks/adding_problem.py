@@ -5,7 +5,7 @@
 64 units, Adam 1e-3, batches of 64, global clip 1.0, torch's initialisation, 4,000 steps; seeds 0, 1, 2 if none is
 named. Escape is the first step whose smoothed loss is below 1/12, half of what always answering 1 costs. Beside them
 the book's run, one seed of plain torch modules by the same recipe (Le et al. 2015, Arjovsky et al. 2016). About eight
-minutes a seed on one core, so `make bench` leaves it out.
+minutes a seed on one core, so `make bench`, which runs what has a main(), leaves it out.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """Step Jacobians, transport and the all-pairs map ÷ autograd, a backward pass a row, T = 100, H = 64.
 
-One torch thread; CPU seconds of the process, the smallest of five rounds in which all take turns. The norms alone are
-those of the products, without bound and exponents.
+One torch thread; CPU seconds of the process, the smallest of five. The norms alone are those of the products, without
+bound and exponents. The budget of the map is its time, the others' are ratios.
 """
 
 import time

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rnnviz.training import Snapshot
 
     Whole = int
+    Flag = bool
     Number = float
     Name = str
     Given = Tensor
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     Training = TrainConfig
     Start = Snapshot
 else:
-    Whole = Number = Name = Given = Stream = Network = Unrolled = Clamps = Units = Training = Start = object
+    Whole = Flag = Number = Name = Given = Stream = Network = Unrolled = Clamps = Units = Training = Start = object
 
 
 def integer(name: str, value: object, low: int = 1, high: int | None = None) -> int:

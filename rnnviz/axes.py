@@ -5,7 +5,7 @@ time+1    states: row 0 is the initial state, row t the state after step t
 batch     sequences side by side
 inputs    width of what is read at a step
 hidden    units of the cell
-blocks    hidden times the number of gates: their pre-activations, stacked in the order of gate_names
+blocks    one for each gate, in the order of pre_names, before time: [blocks, time, batch, hidden]
 state     width of the whole state s: hidden for Elman and GRU, 2*hidden for the LSTM, (h, c), h first
 
 Inner functions are annotated with these; a test run checks them at every call.

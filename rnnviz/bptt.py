@@ -19,8 +19,8 @@ class Backward:
 
     grads: like cell.parameters(). delta [time+1, batch, hidden]: the whole dL/dh_t, by every way; row 0 is the initial
     state. delta_c: likewise dL/dc_t for the LSTM (carried back, and through h_t), else None. carried_c: of that, the
-    part
-    that came back from later steps, so that (delta, carried_c) is dL/ds_t with h and c as coordinates of their own.
+    part that came back from later steps, so that (delta, carried_c) is dL/ds_t with h and c as coordinates of their
+    own.
     pre: gate -> [time, batch, hidden], the gradient at its pre-activation; step t gives outer(pre[t-1], h_{t-1}) to a
     recurrent matrix. inputs [time, batch, inputs]: dL/dx.
     """
@@ -40,7 +40,8 @@ def backward(
 
     grad_h [time, batch, hidden] is dL_t/dh_t, zero where a step has no loss. chunk=k: no gradient crosses a border
     every k steps, counted from step 1, though the state does. window=k: the loss at step t reaches the weights' use at
-    steps t, t-1, ..., t-k+1. ValueError names what does not fit. Sources: Werbos (1990), Williams and Peng (1990).
+    steps t, t-1, ..., t-k+1, padded steps counted. ValueError names what does not fit, and says where a gradient leaves
+    the range of floats. Sources: Werbos (1990), Williams and Peng (1990).
     """
     g = check_grad(cell, trace, grad_h)
     if chunk is not None and window is not None:
@@ -49,6 +50,14 @@ def backward(
     window = None if window is None else arguments.integer("window", window)
     with torch.no_grad():
         states, pre = deltas(cell, trace, g, chunk, window)
+        grads = cell.gradients(trace, pre)
+        if not all(finite(part) for part in (*states, *grads.values())):
+            broken = [t for t in range(len(g), -1, -1) if not all(finite(part[t]) for part in states)]
+            where = f"from step {broken[0]} back" if broken else "summed over the steps"
+            raise ValueError(
+                f"the gradient is beyond the range of floats {where}: shorten the sequence or lower the weights, "
+                "or measure it with transport() and answer(), which carry logarithms"
+            )
         delta_c = None
         if len(states) == 2:
             factors = cell.factors(trace)
@@ -56,7 +65,7 @@ def backward(
             delta_c = states[1].clone()
             delta_c[1:] += through if trace.valid is None else through * trace.valid
         return Backward(
-            grads=cell.gradients(trace, pre),
+            grads=grads,
             delta=states[0],
             delta_c=delta_c,
             carried_c=states[1] if len(states) == 2 else None,
@@ -71,8 +80,8 @@ def deltas(
     """dL/ds_t [time+1, ...] for all t, and the gradient at the pre-activations [blocks, time, batch, hidden]."""
     time = g.shape[0]
     U = cell.recurrence()
-    windowed = window is not None and window < time
-    if window is not None and windowed:
+    window = None if window is None or window >= time else window
+    if window is not None:
         states = _windowed(cell, trace, g, U, window)
     else:  # what comes back from later steps is added to what a state has of its own
         states = (torch.cat((torch.zeros_like(g[:1]), g)), *(torch.zeros_like(trace[k]) for k in cell.state_names[1:]))
@@ -80,7 +89,7 @@ def deltas(
     for first, last in reversed(stretches(time, g[0].numel())):
         part = trace.between(first, last)
         factors = cell.factors(part)
-        if not windowed:
+        if window is None:
             _carry(cell, part, factors, tuple(s[first : last + 1] for s in states), U, first, chunk)
         cell.preactivations(factors, tuple(s[first + 1 : last + 1] for s in states), pre[:, first:last])
     if trace.valid is not None:

@@ -1,6 +1,6 @@
 """Elman, LSTM, GRU: one step, the derivative of a step, the parameters; read them by comparison.
 
-Each cell answers the same questions, and that is all that trace, bptt and analysis know of it:
+Each cell answers the same questions:
 
     drive(x)                  W x + b of all gates: the part of a step that needs no state
     advance(drive, s, U)      one step: the new state, from which derivatives flow; or, given room, everything in place
@@ -23,7 +23,7 @@ import torch
 from torch import Tensor, nn
 
 from rnnviz import arguments, weights
-from rnnviz.arguments import Given, Name, Number, Stream, Whole
+from rnnviz.arguments import Flag, Given, Name, Number, Stream, Whole
 from rnnviz.axes import Blocks, Matrices, Rows
 from rnnviz.config import ACTIVATIONS, RESETS, CellConfig, TrainConfig
 
@@ -34,7 +34,7 @@ State = tuple[Tensor, ...]
 """(h,) for Elman and GRU, (h, c) for the LSTM."""
 Factors = tuple[Tensor, ...]
 Hold = Callable[[str, Tensor], Tensor]
-"""hold(gate, computed) is the value that counts: the computed one, or a clamp's."""
+"""hold(gate, computed) is the value that counts: the computed one, or a clamp's, written in its place."""
 
 
 class Room(NamedTuple):
@@ -80,7 +80,7 @@ class Cell(Protocol):
     def jacobian(self, factors: Factors) -> Tensor: ...
 
     @staticmethod
-    def from_torch(module: Any, layer: Whole = 0, reverse: bool = False) -> "Cell":
+    def from_torch(module: Any, layer: Whole = 0, reverse: Flag = False) -> "Cell":
         """The cell of one layer and direction of an nn.RNN, nn.LSTM or nn.GRU."""
         for kind, cell in ((nn.RNN, Elman), (nn.LSTM, LSTM), (nn.GRU, GRU)):
             if isinstance(module, kind):
@@ -177,7 +177,7 @@ class Elman:
         return cls(W_x=W[0], W_h=U[0], b=b_ih[0] + b_hh[0], activation=activation)
 
     @classmethod
-    def from_torch(cls, module: Any, layer: Whole = 0, reverse: bool = False) -> "Elman":
+    def from_torch(cls, module: Any, layer: Whole = 0, reverse: Flag = False) -> "Elman":
         """The cell of one layer and direction of an nn.RNN; the two biases are summed."""
         W, U, b_ih, b_hh = weights.read(module, nn.RNN, layer, reverse)
         return cls(W_x=W.clone(), W_h=U.clone(), b=b_ih + b_hh, activation=module.nonlinearity)
@@ -210,9 +210,8 @@ class Elman:
         return self.W_h.unsqueeze(0)
 
     def advance(self, drive: Tensor, state: State, U: Tensor, hold: Hold = free, room: Room | None = None) -> State:
-        (h,) = state
-        drive = drive[0]
-        a = torch.addmm(drive, h, self.W_h.mT, out=None if room is None else drive)
+        (h,), (own,) = state, drive
+        a = torch.addmm(own, h, self.W_h.mT, out=None if room is None else own)
         return (_apply(self.activation, a, None if room is None else room.state[0]),)
 
     def factors(self, trace: "Trace") -> Factors:
@@ -298,12 +297,13 @@ class LSTM:
         b = b_ih + b_hh
         for row, name, value in ((0, "input_bias", input_bias), (1, "forget_bias", forget_bias)):
             if value is not None:
-                b[row] = arguments.number(name, value)
+                limit = torch.finfo(b.dtype).max
+                b[row] = arguments.number(name, value, -limit, high=limit)
         blocks = zip("ifgo", W, U, b, strict=True)
         return cls(**{f"{m}_{k}": v for k, *row in blocks for m, v in zip("WUb", row, strict=True)})
 
     @classmethod
-    def from_torch(cls, module: Any, layer: Whole = 0, reverse: bool = False) -> "LSTM":
+    def from_torch(cls, module: Any, layer: Whole = 0, reverse: Flag = False) -> "LSTM":
         """The cell of one layer and direction of an nn.LSTM; biases are summed. A projection is refused."""
         W, U, b_ih, b_hh = weights.read(module, nn.LSTM, layer, reverse)
         parts = zip("ifgo", W.chunk(4), U.chunk(4), (b_ih + b_hh).chunk(4), strict=True)
@@ -470,7 +470,7 @@ class GRU:
         return cls(**parts, c_n=c_n, reset=reset)
 
     @classmethod
-    def from_torch(cls, module: Any, layer: Whole = 0, reverse: bool = False) -> "GRU":
+    def from_torch(cls, module: Any, layer: Whole = 0, reverse: Flag = False) -> "GRU":
         """The cell of one layer and direction of an nn.GRU: reset="after", the sign of the z parameters flipped."""
         W, U, b_ih, b_hh = weights.read(module, nn.GRU, layer, reverse)
         (W_r, W_z, W_n), (U_r, U_z, U_n) = W.chunk(3), U.chunk(3)

@@ -19,19 +19,18 @@ def clip(grads: Any, threshold: Any, mode: Any = "global") -> tuple[dict[str, Te
     entry by entry.
 
     grads: name -> tensor of any shape. Returns (clipped, norm before): the global norm in every mode; what is not
-    above the threshold
-    is returned as it is, the same tensor. Errors: FloatingPointError naming the parameter that holds NaN or infinity
-    (nothing
-    is changed), ValueError naming a wrong argument. Source: Pascanu et al. (2013); unlike torch's clip_grad_norm_,
-    nothing is added to the norm.
+    above the threshold is returned as it is, the same tensor. Errors: FloatingPointError naming the parameter that
+    holds NaN or infinity (nothing is changed), ValueError naming a wrong argument. Source: Pascanu et al. (2013);
+    unlike torch's clip_grad_norm_, nothing is added to the norm.
     """
     limit = arguments.number("threshold", threshold, above=0.0)
     mode = arguments.choice("mode", mode, CLIP_MODES)
     if not isinstance(grads, Mapping) or not all(isinstance(g, Tensor) for g in grads.values()):
         raise ValueError(f"grads is a {type(grads).__name__}: it takes a dict of named tensors")
     for name, g in grads.items():
-        if not g.is_floating_point():
-            raise ValueError(f"grads[{name!r}] is {g.dtype}: it takes tensors of real floating numbers")
+        if not g.is_floating_point() or g.layout != torch.strided:
+            layout = "" if g.layout == torch.strided else f", {g.layout}"
+            raise ValueError(f"grads[{name!r}] is {g.dtype}{layout}: it takes dense tensors of real floating numbers")
     sizes = norms(grads)
     return bounded(grads, sizes, limit, mode), math.hypot(*sizes.values())
 
@@ -41,8 +40,7 @@ def bounded(
 ) -> dict[str, Tensor]:
     """What clip() does, of gradients whose norms are known."""
     if mode == "value":
-        over = {name: g for name, g in grads.items() if bool((g.abs() > limit).any())}
-        return {name: g.clamp(-limit, limit) if name in over else g for name, g in grads.items()}
+        return {name: g.clamp(-limit, limit) if bool((g.abs() > limit).any()) else g for name, g in grads.items()}
     if mode == "each":
         return {name: _scaled(g, limit, sizes[name]) for name, g in grads.items()}
     total = math.hypot(*sizes.values())
@@ -76,4 +74,4 @@ def _scaled(g: Tensor, limit: float, size: float) -> Tensor:
         return g
     if math.isinf(size):  # finite entries whose norm is beyond floats: nothing is left of them at this scale
         raise FloatingPointError("the norm of the gradient is beyond the range of floats: nothing was clipped")
-    return (g.double() * (limit / size)).to(g.dtype)
+    return (g.double() / size * limit).to(g.dtype)

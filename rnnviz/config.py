@@ -70,7 +70,7 @@ class InputConfig:
         arguments.choice("kind", self.kind, INPUT_KINDS)
         _whole(self, "length", 2 if self.kind == "adding" else 1)
         _number(self, "strength", 0.0)
-        _whole(self, "seed", 0)
+        _whole(self, "seed", 0, 2**63 - 1)
         if not isinstance(self.text, str) or (self.kind == "text") != bool(self.text):
             raise ValueError(
                 f"text is {arguments.shown(self.text)}: it takes at least one letter with kind='text', and nothing else"
@@ -138,7 +138,7 @@ def _check_cell(config: CellConfig | TrainConfig) -> None:
     for name in ("forget_bias", "input_bias"):
         value = getattr(config, name)
         if value is not None:
-            _number(config, name)
+            _number(config, name, -3e38, high=3e38)  # float32 has to hold it
             if config.cell != "lstm":
                 raise ValueError(f"{name} is {value!r}: only cell='lstm' has it, leave it None for {config.cell!r}")
     if config.cell != "rnn" and config.activation != "tanh":

@@ -13,9 +13,8 @@ def sequence(config: InputConfig, inputs: int) -> Tensor:
     """One sequence [time, 1, inputs], float64, seeded by the config.
 
     "noise" is normal with sd strength; "sine" has a period of 20 steps, each input a phase of its own; "impulse" is
-    strength at
-    step 1 and 0 after; "adding" is (value, mark) and takes inputs = 2; "text" is one-hot over the letters in the order
-    first seen, strength in height. ValueError: the width does not fit the kind.
+    strength at step 1 and 0 after; "adding" is (value, mark) and takes inputs = 2; "text" is one-hot over the
+    letters in the order first seen, strength in height. ValueError: the width does not fit the kind.
     """
     generator = torch.Generator().manual_seed(config.seed)
     x = torch.zeros(config.length, 1, inputs, dtype=torch.float64)

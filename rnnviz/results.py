@@ -192,7 +192,7 @@ class Push:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Carried:
-    """What arrives from the end, by lag 0, 1, ..., T, in natural logarithms: a mean over random unit vectors.
+    """What arrives from the end, by lag 0, 1, ..., T, in natural logarithms: a mean over the vectors carried back.
 
     total = slopes + weights, exactly; the two parts are None for gated cells, which have no such split. Where all
     vectors are exactly 0 the total is -inf, and so is the part that made it so; the other is NaN. living: how many

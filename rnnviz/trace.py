@@ -154,9 +154,10 @@ def check_trace(cell: Network, trace: Unrolled) -> None:
 
 
 def stretches(time: int, width: int) -> list[tuple[int, int]]:
-    """(first, last) of stretches of steps, each of about as many numbers as a processor's cache holds of every array.
+    """(first, last) of stretches of steps of `width` numbers each, about CACHE numbers a stretch.
 
-    A pass over a whole long trace waits for memory at every operation; one over a stretch does not.
+    Operation after operation over a whole long trace waits for memory; over a stretch, which stays in a processor's
+    cache meanwhile, it does not.
     """
     steps = max(1, CACHE // width)
     return [(first, min(first + steps, time)) for first in range(0, time, steps)]
@@ -192,12 +193,14 @@ def _check_inputs(cell: Cell, inputs: Any) -> Tensor:
         raise ValueError(f"inputs has shape {shape}: {takes}")
     if inputs.shape[0] < 1 or inputs.shape[1] < 1:
         raise ValueError(f"inputs has shape {shape}: {takes} with at least one step and one sequence")
+    if inputs.layout != torch.strided or inputs.device.type != "cpu":
+        raise ValueError(f"inputs is {inputs.layout} on {inputs.device}: it takes a dense tensor on the CPU")
     if inputs.dtype != cell.dtype:
         raise ValueError(f"inputs is {inputs.dtype}: it takes the cell's dtype, {cell.dtype}")
     if not finite(inputs):
         t, b, k = torch.nonzero(~torch.isfinite(inputs))[0].tolist()
         raise ValueError(f"inputs[{t}, {b}, {k}] is {inputs[t, b, k].item()}: it takes finite numbers")
-    return inputs.detach()
+    return inputs.detach().clone()  # the trace stays what it was when the caller's tensor changes
 
 
 def _check_state(cell: Cell, state: Any, batch: int) -> State:
@@ -239,21 +242,22 @@ def _whole_lengths(lengths: Any, time: int, batch: int) -> list[int]:
 def _check_clamps(cell: Cell, clamps: Clamps, time: int) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     masks: dict[str, Tensor] = {}
     held: dict[str, Tensor] = {}
+    limit = torch.finfo(cell.dtype).max
     if not isinstance(clamps, list | tuple) or not all(isinstance(clamp, Clamp) for clamp in clamps):
         raise ValueError(f"clamps is {arguments.shown(clamps)}: it takes a list of Clamp")
     for clamp in clamps:
-        if clamp.gate not in cell.gate_names:
+        if not isinstance(clamp.gate, str) or clamp.gate not in cell.gate_names:
             has = ", ".join(cell.gate_names) or "no gate"
-            raise ValueError(f"clamp gate is {clamp.gate!r}: this cell has {has}")
+            raise ValueError(f"clamp gate is {arguments.shown(clamp.gate)}: this cell has {has}")
         first = arguments.integer("clamp first", clamp.first, 1, time)
         last = time if clamp.last is None else arguments.integer("clamp last", clamp.last, first, time)
         units: Any = range(cell.hidden) if clamp.units is None else clamp.units
-        if not hasattr(units, "__iter__"):
+        if not hasattr(units, "__iter__") or getattr(units, "ndim", 1) != 1:
             raise ValueError(f"clamp units is {arguments.shown(units)}: it takes a list of indices, or None for all")
         rows = [arguments.integer("clamp units", unit, 0, cell.hidden - 1) for unit in units]
         mask = masks.setdefault(clamp.gate, torch.zeros(time, 1, cell.hidden, dtype=torch.bool))
         value = held.setdefault(clamp.gate, torch.zeros(time, 1, cell.hidden, dtype=cell.dtype))
         for row in rows:
             mask[first - 1 : last, 0, row] = True
-            value[first - 1 : last, 0, row] = arguments.number("clamp value", clamp.value)
+            value[first - 1 : last, 0, row] = arguments.number("clamp value", clamp.value, -limit, high=limit)
     return masks, held

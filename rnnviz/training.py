@@ -60,11 +60,9 @@ class Snapshot:
 def train(config: Training, start: Start | None = None) -> Iterator[Record]:
     """Train a cell with a linear read-out of its last state, y = W_y . h_T + b_y, on the mean squared error.
 
-    W_y [hidden], b_y [1]; a Record's parts are norms by name.
-
-    Yields a Record a step, from step 0 or from start.step, until config.steps. A changed rate or clip is
-    train(replace(config, ...), start=snapshot). Non-finite values end the run: the last record says where in `fault`,
-    its snapshot is the last finite state. float32; the same config gives the same run on one machine.
+    W_y is [hidden], b_y [1]. Yields a Record a step, from step 0 or from start.step, until config.steps. A changed
+    rate or clip is train(replace(config, ...), start=snapshot). Non-finite values end the run: the last record says
+    where in `fault`, its snapshot is the last finite state. float32; the same config gives the same run on one machine.
     ValueError, at the call: start does not fit the config. Recipe: Le et al. (2015), Arjovsky et al. (2016).
     """
     if not isinstance(config, TrainConfig):
@@ -76,8 +74,9 @@ def train(config: Training, start: Start | None = None) -> Iterator[Record]:
     # One parameter, viewed by name: an optimiser that works entry by entry cannot tell, and does it in one pass.
     adam = config.optimizer == "adam"
     optimizer = (torch.optim.Adam if adam else torch.optim.SGD)([flat], lr=config.learning_rate, fused=True)
-    # glibc gives memory back as soon as some is free at the end, and takes it anew, page by page, at every step;
-    # once it has seen a large block go it waits for more. Worth a third of a step of the RNN.
+    # glibc's malloc hands freed memory back to the system and takes it anew, page by page, at every step; after a large
+    # block was freed (32 MB is the most that it heeds) it keeps twice as much. Worth a third of a step of the RNN;
+    # without effect elsewhere.
     torch.empty(31 << 20, dtype=torch.uint8)
     first, spent = 0, 0.0
     if start is not None:
@@ -133,13 +132,18 @@ def _steps(
             look = _probe(cell, weights, probe_inputs, probe_targets)
             rho = float(torch.linalg.eigvals(weights["W_h"]).abs().max()) if "W_h" in weights else None
         if fault is None:
-            before = flat.clone()
+            before, held = flat.clone(), {k: v.clone() for k, v in optimizer.state[flat].items()}
             flat.grad = torch.cat([grads[name].reshape(-1) for name in weights])
             optimizer.step()
+            moments = [v for v in optimizer.state[flat].values() if v.shape == flat.shape]
             if not finite(flat):
-                broken = next(name for name, w in weights.items() if not finite(w))
-                fault = f"the update made {broken} not finite: lower the learning rate"
+                fault = f"the update made {_broken(weights, flat)} not finite: lower the learning rate"
+            elif not all(finite(v) for v in moments):  # a square that is infinite would stop the weight for good
+                broken = next(_broken(weights, v) for v in moments if not finite(v))
+                fault = f"the gradient of {broken} is too large for the optimizer to square: clip it, or lower the gain"
+            if fault is not None:
                 flat.copy_(before)
+                optimizer.state[flat] = held
             # in double precision: the squares of what is still finite in single need not be
             moved, was = (torch.linalg.vector_norm(v, dtype=torch.float64) for v in (flat - before, before))
             update = float(moved / was)
@@ -154,6 +158,12 @@ def _steps(
             return
 
 
+def _broken(weights: Mapping[str, Tensor], flat: Tensor) -> str:
+    """The first parameter whose part of a vector of all of them is not finite."""
+    parts = flat.split([w.numel() for w in weights.values()])
+    return next(name for name, part in zip(weights, parts, strict=True) if not finite(part))
+
+
 def network(config: TrainConfig, weights: Mapping[str, Any] | None = None) -> tuple[Cell, dict[str, Tensor]]:
     """The cell and all weights of a run by name, at birth or as stored (tensors or arrays), for looking at."""
     cell, _, named = _network(config)
@@ -166,8 +176,8 @@ def _network(config: TrainConfig) -> tuple[Cell, Tensor, dict[str, Tensor]]:
     generator = torch.Generator().manual_seed(config.seed)
     cell = build(config, generator)
     bound = 1 / math.sqrt(config.hidden)  # torch's nn.Linear
-    W_y = torch.empty(config.hidden).uniform_(-bound, bound, generator=generator)
-    b_y = torch.empty(1).uniform_(-bound, bound, generator=generator)
+    W_y = torch.empty(config.hidden, dtype=torch.float32).uniform_(-bound, bound, generator=generator)
+    b_y = torch.empty(1, dtype=torch.float32).uniform_(-bound, bound, generator=generator)
     named = {**cell.parameters(), "W_y": W_y, "b_y": b_y}
     flat = torch.cat([value.reshape(-1) for value in named.values()])
     parts = flat.split([value.numel() for value in named.values()])
@@ -189,13 +199,20 @@ def _fill(weights: dict[str, Tensor], stored: Mapping[str, Any]) -> None:
 def _restore(
     config: TrainConfig, start: Snapshot, weights: dict[str, Tensor], optimizer: Any, batches: torch.Generator
 ) -> None:
+    arguments.integer("start.step", start.step, 0, config.steps)
     _fill(weights, start.weights)
     flat = optimizer.param_groups[0]["params"][0]
     if bool(start.optimizer) != (config.optimizer == "adam" and start.step > 0):
         raise ValueError(f"start has the moments of another optimizer: it takes a snapshot of {config.optimizer!r}")
+    shapes = {name: value.shape for name, value in start.optimizer.items()}
+    if shapes and shapes != {"step": torch.Size(()), "exp_avg": flat.shape, "exp_avg_sq": flat.shape}:
+        raise ValueError(f"start has moments {arguments.shown(shapes)}: it takes those of Adam for this config")
     for name, value in start.optimizer.items():
         optimizer.state[flat][name] = value.clone()
-    batches.set_state(start.generator)
+    try:
+        batches.set_state(start.generator)
+    except (RuntimeError, TypeError) as error:
+        raise ValueError("start has no state of a stream of batches: it takes what record.snapshot() gave") from error
 
 
 def _by_hand(
@@ -251,10 +268,11 @@ def _loss(
     if first_nonfinite is not None or not math.isfinite(loss):
         where = f"h at step {first_nonfinite} of the sequence" if first_nonfinite else "the loss"
         fault = (
-            f"the forward pass overflowed, {where} is not finite; clipping acts later and cannot help, lower the gain"
+            f"the forward pass overflowed, {where} is not finite; clipping acts later and cannot help, "
+            "lower the gain or the learning rate"
         )
     elif not finite(by_h):
-        fault = "the gradient of W_y is not finite"
+        fault = "the gradient at the last state is not finite: lower the gain or the learning rate"
     return loss, by_answer, by_h, fault
 
 

@@ -20,6 +20,8 @@ def check(cell: Any, W: Any, U: Any) -> None:
         if not isinstance(value, Tensor) or value.dtype not in (torch.float32, torch.float64):
             got = value.dtype if isinstance(value, Tensor) else type(value).__name__
             raise ValueError(f"{name} is {got}: it takes a float32 or float64 tensor")
+        if value.layout != torch.strided or value.device.type != "cpu":
+            raise ValueError(f"{name} is {value.layout} on {value.device}: it takes a dense tensor on the CPU")
         if value.dtype != W.dtype:
             raise ValueError(f"{name} is {value.dtype}: all weights take one dtype, here {W.dtype}")
         if (value is W or value is U) and (value.dim() != 2 or 0 in value.shape):
@@ -76,11 +78,13 @@ def _orthogonal(hidden: int, dtype: torch.dtype, generator: Any) -> Tensor:
     return signed
 
 
-def read(module: Any, kind: type[nn.RNNBase], layer: object, reverse: bool) -> Sequence[Tensor]:
+def read(module: Any, kind: type[nn.RNNBase], layer: object, reverse: object) -> Sequence[Tensor]:
     """W, U, b_ih, b_hh of one layer and direction, detached; what is not covered is refused by name."""
     if not isinstance(module, kind):
         raise ValueError(f"module is a {type(module).__name__}: it takes an nn.{kind.__name__}")
     number = arguments.integer("layer", layer, 0, module.num_layers - 1)
+    if not isinstance(reverse, bool):
+        raise ValueError(f"reverse is {arguments.shown(reverse)}: it takes True or False")
     if reverse and not module.bidirectional:
         raise ValueError("reverse is True: this module has one direction only")
     if getattr(module, "proj_size", 0):

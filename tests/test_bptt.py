@@ -311,3 +311,13 @@ def test_a_trace_that_is_not_finite_has_no_gradient():
     trace = unroll(ours, torch.zeros(4, 1, 1, dtype=torch.float64))
     with pytest.raises(ValueError, match="the trace is not finite from step 3: there is no gradient to take back"):
         backward(ours, trace, torch.ones(4, 1, 1, dtype=torch.float64))
+
+
+def test_a_gradient_beyond_the_range_of_floats_is_refused_where_it_leaves_it():
+    one = torch.ones(1, 1, dtype=torch.float64)
+    ours = Elman(W_x=one, W_h=3 * one, b=0 * one[0], activation="tanh")
+    g = torch.zeros(1000, 1, 1, dtype=torch.float64)
+    g[-1] = 1
+    # 3^646 is a float, 3^647 is not
+    with pytest.raises(ValueError, match="beyond the range of floats from step 353 back: shorten"):
+        backward(ours, unroll(ours, torch.zeros(1000, 1, 1, dtype=torch.float64)), g)

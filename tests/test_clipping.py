@@ -169,8 +169,14 @@ WRONG = [
     ({"threshold": None}, "threshold is None: it takes a finite number above 0"),
     ({"mode": "norm"}, "mode is 'norm': it takes one of 'global', 'each', 'value'"),
     ({"grads": [doubles(1.0)]}, "grads is a list: it takes a dict of named tensors"),
-    ({"grads": {"W": torch.tensor([3, 4])}}, "grads['W'] is torch.int64: it takes tensors of real floating numbers"),
-    ({"grads": {"W": 1j * doubles(3.0)}}, "grads['W'] is torch.complex128: it takes tensors of real floating numbers"),
+    (
+        {"grads": {"W": torch.tensor([3, 4])}},
+        "grads['W'] is torch.int64: it takes dense tensors of real floating numbers",
+    ),
+    (
+        {"grads": {"W": 1j * doubles(3.0)}},
+        "grads['W'] is torch.complex128: it takes dense tensors of real floating numbers",
+    ),
     ({"grads": {"W": [1.0]}}, "grads is a dict: it takes a dict of named tensors"),
 ]
 
@@ -179,3 +185,9 @@ WRONG = [
 def test_what_does_not_fit_is_refused_in_words(change, sentence):
     with pytest.raises(ValueError, match=re.escape(sentence)):
         clip(**({"grads": {"W": doubles(3.0, 4.0)}, "threshold": 1.0} | change))
+
+
+def test_a_threshold_far_below_the_gradient_is_met():
+    clipped, before = clip({"w": doubles(1e150)}, 1e-200)
+    assert clipped["w"].tolist() == [pytest.approx(1e-200)]
+    assert before == pytest.approx(1e150)

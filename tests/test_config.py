@@ -48,7 +48,7 @@ WRONG = [
     (InputConfig, {"kind": "text", "text": "HELLO", "length": 7}, "length is 7: this text takes 5, or leave it out"),
     (InputConfig, {"kind": "zeros", "strength": 2.0}, "strength is 2.0: kind='zeros' has none, leave it 1.0"),
     (InputConfig, {"kind": "adding", "strength": 0.5}, "strength is 0.5: kind='adding' has none, leave it 1.0"),
-    (InputConfig, {"seed": 0.5}, "seed is 0.5: it takes a whole number of at least 0"),
+    (InputConfig, {"seed": 0.5}, "seed is 0.5: it takes a whole number from 0 to"),
     (TrainConfig, {"cell": "rnn", "reset": "before"}, "reset is 'before': only cell='gru' has it"),
     (TrainConfig, {"length": 1}, "length is 1: it takes a whole number of at least 2"),
     (TrainConfig, {"batch": 0}, f"batch is 0: {WHOLE}"),

@@ -276,3 +276,33 @@ def test_what_is_no_trace_is_refused_in_words(trace):
 @pytest.mark.parametrize("cell", [Elman.init(2, 3), LSTM.init(2, 3), GRU.init(2, 3)], ids=["rnn", "lstm", "gru"])
 def test_the_default_dtype_goes_with_plain_torch_inputs(cell):
     assert unroll(cell, torch.zeros(2, 1, 2))["h"].dtype == torch.float32
+
+
+def test_a_trace_stays_when_the_callers_tensor_changes():
+    ours, _ = make("after")
+    x = noise(4, 1, 2)
+    trace = unroll(ours, x)
+    before = trace.inputs.clone()
+    x.zero_()
+    assert torch.equal(trace.inputs, before)
+
+
+@pytest.mark.parametrize(
+    ("clamp", "says"),
+    [
+        (Clamp("f", 1e39), "clamp value is 1e.39: it takes a finite number of at least -3.4"),
+        (Clamp("f", 1, units=torch.tensor(0)), "clamp units is tensor"),
+        (Clamp(np.array(["f", "g"]), 1), "clamp gate is array"),
+    ],
+)
+def test_a_clamp_that_cannot_be_is_refused_in_words(clamp, says):
+    ours, _ = make("lstm", dtype=torch.float32)
+    with pytest.raises(ValueError, match=says):
+        unroll(ours, noise(4, 1, 2, dtype=torch.float32), clamps=[clamp])
+
+
+@pytest.mark.parametrize("x", [noise(4, 1, 2).to_sparse(), torch.zeros(4, 1, 2, dtype=torch.float64, device="meta")])
+def test_inputs_that_are_not_there_as_numbers_are_refused(x):
+    ours, _ = make("tanh")
+    with pytest.raises(ValueError, match="it takes a dense tensor on the CPU"):
+        unroll(ours, x)

@@ -291,3 +291,49 @@ def test_the_gru_learns_thirty_steps_before_the_tanh_rnn():
         lost[cell] = escape(np.arange(len(losses)), smoothed(np.array(losses)))
     assert lost["gru"] is not None
     assert lost["rnn"] is None
+
+
+def test_a_square_that_the_optimizer_cannot_hold_ends_the_run_before_it_goes_dead():
+    config = TrainConfig(
+        cell="rnn",
+        activation="linear",
+        recurrent="orthogonal",
+        gain=2.0,
+        hidden=8,
+        length=40,
+        batch=4,
+        clip=None,
+        steps=60,
+    )
+    *_, last = train(config)
+    assert re.search("the gradient of W_[xhy] is too large for the optimizer to square", last.fault)
+    start = last.snapshot()
+    assert all(value.isfinite().all() for value in start.optimizer.values())
+    assert all(value.isfinite().all() for value in start.weights.values())
+    on = list(train(replace(config, clip=1.0), start))
+    assert on[0].step == start.step
+    assert not on[0].fault
+
+
+def test_the_default_dtype_does_not_matter():
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        seen = [record.loss for record in train(SMALL)]
+    finally:
+        torch.set_default_dtype(before)
+    assert seen == [record.loss for record in train(SMALL)]
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"step": 13}, "start.step is 13: it takes a whole number from 0 to 12"),
+        ({"generator": torch.zeros(3, dtype=torch.uint8)}, "start has no state of a stream of batches"),
+        ({"optimizer": {"step": torch.tensor(1.0)}}, "start has moments"),
+    ],
+)
+def test_a_snapshot_that_was_tampered_with_is_refused_in_words(change, says):
+    start = next(iter(train(SMALL))).snapshot()
+    with pytest.raises(ValueError, match=says):
+        train(SMALL, replace(start, **change))

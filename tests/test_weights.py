@@ -291,3 +291,12 @@ def test_the_second_bias_belongs_to_reset_after_alone():
         GRU(**without)
     with pytest.raises(ValueError, match=r"c_n is tensor.*: with reset='before' leave it out"):
         GRU(**weights, reset="before")
+
+
+def test_what_torch_modules_cannot_give_is_refused_in_words():
+    with pytest.raises(ValueError, match="reverse is 'no': it takes True or False"):
+        Cell.from_torch(nn.RNN(2, 3, bidirectional=True), 0, "no")
+    with pytest.raises(ValueError, match=r"W_x is torch\.strided on meta: it takes a dense tensor on the CPU"):
+        Cell.from_torch(nn.RNN(2, 3, device="meta"))
+    with pytest.raises(ValueError, match=r"forget_bias is 1e\+39: it takes a finite number of at least -3.4"):
+        LSTM.init(2, 2, forget_bias=1e39, dtype=torch.float32)

@@ -8,16 +8,18 @@ from torch import Tensor
 from rnnviz import arguments
 from rnnviz.analysis.norms import log_norm
 from rnnviz.arguments import Given, Network, Number, Unrolled
-from rnnviz.bptt import by_inputs, check_grad, deltas
+from rnnviz.bptt import by_inputs, carry_back
+from rnnviz.cells import Cell, State
 from rnnviz.results import Answer
-from rnnviz.trace import check_trace
+from rnnviz.trace import Trace, check_trace, stretches
 
 
 def answer(cell: Network, trace: Unrolled, W_y: Given, b_y: Number = 0.0) -> Answer:
     """The answer y = W_y . h_T + b_y of each sequence, with dy/dx_t at every step and the size of dy/ds_t.
 
-    W_y [hidden] of the cell's dtype. dy/ds_T = (W_y, 0), dy/ds_{t-1} = J_t^T dy/ds_t, one backward pass for all steps;
-    h_T is a sequence's last real state, so the padded steps of a shorter one add lags at which nothing is lost.
+    W_y [hidden] of the cell's dtype. dy/ds_T = (W_y, 0), dy/ds_{t-1} = J_t^T dy/ds_t, one backward pass for all steps,
+    rescaled at each, so sizes far outside the range of floats are right; dy/dx_t itself is 0 or infinite there. h_T
+    is a sequence's last real state, so the padded steps of a shorter one add lags at which nothing is lost.
     ValueError names what does not fit. Source: saliency of Simonyan et al. (2014), through time by Werbos (1990).
     """
     check_trace(cell, trace)
@@ -29,9 +31,38 @@ def answer(cell: Network, trace: Unrolled, W_y: Given, b_y: Number = 0.0) -> Ans
         raise ValueError("W_y holds NaN or infinity: it takes finite numbers")
     bias = arguments.number("b_y", b_y)
     read: Any = W_y.detach()
-    grad_h = torch.zeros_like(trace["h"][1:])
-    grad_h[-1] = read
+    if trace.first_nonfinite is not None:
+        raise ValueError(f"the trace is not finite from step {trace.first_nonfinite}: its answer hears nothing")
     with torch.no_grad():
-        states, pre = deltas(cell, trace, check_grad(cell, trace, grad_h))
         value = trace["h"][-1] @ read + bias
-        return Answer(value.numpy(), by_inputs(cell, pre).numpy(), log_norm(torch.cat(states, -1)).numpy())
+        states, pre, log_scale = _carried(cell, trace, read)
+        by_input = by_inputs(cell, pre) * log_scale[1:].exp().to(pre.dtype)
+        return Answer(value.numpy(), by_input.numpy(), (log_norm(states).double() + log_scale.squeeze(-1)).numpy())
+
+
+def _carried(cell: Cell, trace: Trace, W_y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """dy/ds_t [time+1, batch, state], the gradient at the pre-activations, and for each step and sequence the ln of the
+    scale that was taken out of both: what is carried over many steps need not be a float."""
+    time, batch, hidden = trace["h"][1:].shape
+    U, names = cell.recurrence(), cell.state_names
+    whole = torch.empty(time + 1, batch, hidden * len(names), dtype=cell.dtype)
+    pre = torch.empty(len(cell.pre_names), time, batch, hidden, dtype=cell.dtype)
+    log_scale = torch.zeros(time + 1, batch, 1, dtype=torch.float64)
+    states: State = (W_y.expand(batch, -1), *(torch.zeros(batch, hidden, dtype=cell.dtype) for _ in names[1:]))
+    whole[time] = torch.cat(states, -1)
+    for first, last in reversed(stretches(time, batch * hidden)):
+        part = trace.between(first, last)
+        steps = list(zip(*(f.unbind(-3) for f in cell.factors(part)), strict=True))
+        for t in range(last, first, -1):
+            row, valid = steps[t - first - 1], None if part.valid is None else part.valid[t - first - 1]
+            cell.preactivations(row, states, pre[:, t - 1])
+            before = tuple(torch.zeros_like(s) for s in states)
+            carry_back(cell, row, states, U, before, valid)
+            largest = torch.cat(before, -1).abs().amax(-1, keepdim=True)
+            taken = torch.where(largest > 0, largest, 1.0)
+            states = tuple(s / taken for s in before)
+            whole[t - 1] = torch.cat(states, -1)
+            log_scale[t - 1] = log_scale[t] + taken.double().log()
+    if trace.valid is not None:
+        pre *= trace.valid
+    return whole, pre, log_scale

@@ -29,13 +29,14 @@ def hand_set(keep: Number, shut: Number, opened: Number) -> LSTM:
     It has no recurrent weights (U_k [1, 1] is 0), and its output gate none at all: unroll it with WIDE_OPEN, o = 1.
     ValueError names a wrong dial. Source: the gates of Gers et al. (2000).
     """
-    biases = {"i": shut, "f": keep, "g": 0.0, "o": 0.0}
+    opened = arguments.number("opened", opened)
+    biases = {"i": arguments.number("shut", shut), "f": arguments.number("keep", keep), "g": 0.0, "o": 0.0}
     reads = {"i": (0.0, opened), "f": (0.0, 0.0), "g": (VALUE_SCALE, 0.0), "o": (0.0, 0.0)}
     weights = {}
     for k in "ifgo":
-        weights[f"W_{k}"] = torch.tensor([[arguments.number("opened", w) for w in reads[k]]], dtype=torch.float64)
+        weights[f"W_{k}"] = torch.tensor([reads[k]], dtype=torch.float64)
         weights[f"U_{k}"] = torch.zeros(1, 1, dtype=torch.float64)
-        weights[f"b_{k}"] = torch.tensor([arguments.number(f"bias of {k}", biases[k])], dtype=torch.float64)
+        weights[f"b_{k}"] = torch.tensor([biases[k]], dtype=torch.float64)
     return LSTM(**weights)
 
 
@@ -91,8 +92,7 @@ def paths(cell: Network, trace: Unrolled, batch: Whole = 0) -> Paths:
     T is the sequence's own length: padded steps are no steps.
     ValueError: the cell has no gates, or the trace is not its own. Source: Hochreiter and Schmidhuber (1997).
     """
-    keeper = _keeper(cell)
-    check_trace(cell, trace)
+    keeper = _checked(cell, trace)
     row = arguments.integer("batch", batch, 0, trace.inputs.shape[1] - 1)
     H = cell.hidden
     with torch.no_grad():
@@ -127,16 +127,16 @@ def saturation(cell: Network, trace: Unrolled) -> Saturation:
     A tanh counts from -0.9 and 0.9. Over all real steps and sequences of the trace, gate by gate. ValueError: the
     cell has no gates, or the trace is not its own. Source: left- and right-saturated gates of Karpathy et al. (2015).
     """
-    check_trace(cell, trace)
-    _keeper(cell)
+    _checked(cell, trace)
+    time, batch = trace.inputs.shape[:2]
+    steps = time * batch if trace.valid is None else int(trace.valid.sum())
     shares: list[dict[str, Any]] = [{}, {}]
     for gate in cell.gate_names:
         values = trace[gate]
         low = -0.9 if gate in "gn" else 0.1
         for found, stuck in zip(shares, (values < low, values > 0.9), strict=True):
             real = stuck if trace.valid is None else stuck & trace.valid
-            steps = stuck.shape[0] * stuck.shape[1] if trace.valid is None else int(trace.valid.sum())
-            found[gate] = (real.sum((0, 1)) / steps).double().numpy()
+            found[gate] = real.sum((0, 1)).double().numpy() / steps
     return Saturation(*shares)
 
 
@@ -164,6 +164,15 @@ def parting(cell: CellConfig, inputs: InputConfig) -> Parting:
     return Parting(apart(weights).numpy(), apart(alone).numpy())
 
 
+def _checked(cell: Network, trace: Unrolled) -> str:
+    """The gate that keeps; ValueError unless the trace is the cell's and finite."""
+    check_trace(cell, trace)
+    keeper = _keeper(cell)
+    if trace.first_nonfinite is not None:
+        raise ValueError(f"the trace is not finite from step {trace.first_nonfinite}: its gates say nothing from there")
+    return keeper
+
+
 def _keeper(cell: Cell) -> str:
     for gate in ("f", "z"):
         if gate in cell.gate_names:
@@ -177,7 +186,8 @@ def _log_kept(trace: Trace, keeper: str) -> Tensor:
     log = logsigmoid(pre if keeper == "f" else -pre)
     held = trace.held(keeper)
     value = trace[keeper].double()
-    return log if held is None else torch.where(held, (value if keeper == "f" else 1 - value).log(), log)
+    # A held share may be anything, and it is its size that is kept.
+    return log if held is None else torch.where(held, (value if keeper == "f" else 1 - value).abs().log(), log)
 
 
 def _quiet(P: Tensor, log_scale: float) -> bool:

@@ -23,7 +23,7 @@ def by_lag(cell: Network, trace: Unrolled, grad_h: Any) -> ByLag:
     G_k = sum over t of dL_t/dW through its use at step t-k, so that dL/dW = G_0 + ... + G_{T-1}; the share of lag k is
     <G_k, dL/dW> / ‖dL/dW‖^2. Shares add up to 1; one that pulls the other way is negative.
     grad_h [time, batch, hidden] is dL_t/dh_t, as for backward(). One lag of all losses is carried at a time, so the
-    work is O(time * steps from the first loss to the last) and no matrix is kept but one a weight.
+    work is O(time * steps from the first loss to the last) and no matrix is kept but one a weight. Padded steps count.
     ValueError names what does not fit. Source: the sum of Werbos (1990), ordered as in Pascanu et al. (2013).
     """
     g = check_grad(cell, trace, grad_h)
@@ -37,23 +37,29 @@ def by_lag(cell: Network, trace: Unrolled, grad_h: Any) -> ByLag:
         whole = {name: torch.zeros_like(value) for name, value in names.items()}
         for lag, (parts, log_scale) in enumerate(_lags(cell, trace, g)):
             for name, part in parts.items():
-                size = float(log_norm(part.flatten())) + log_scale
-                sizes[name][lag] = size
+                sizes[name][lag] = float(log_norm(part.flatten())) + log_scale
+                part, size = _largest_one(part, log_scale)
                 if size > top[name]:
                     whole[name] *= math.exp(top[name] - size)
                     top[name] = size
                 if size > -math.inf:
-                    whole[name] += part * math.exp(log_scale - top[name])
+                    whole[name] += part * math.exp(size - top[name])
         squares = {name: float(value.square().sum()) for name, value in whole.items()}
         for lag, (parts, log_scale) in enumerate(_lags(cell, trace, g)):
             for name, part in parts.items():
                 if squares[name] > 0:
-                    along = float((part * whole[name]).sum())
-                    shares[name][lag] = along * math.exp(log_scale - top[name]) / squares[name]
+                    part, size = _largest_one(part, log_scale)
+                    shares[name][lag] = float((part * whole[name]).sum()) * math.exp(size - top[name]) / squares[name]
     for name, square in squares.items():
         if square == 0:
             shares[name][:] = np.nan
     return ByLag(sizes, shares)
+
+
+def _largest_one(part: Tensor, log_scale: float) -> tuple[Tensor, float]:
+    """The same with 1 as its largest entry, and the ln of the scale with that; -inf for zeros."""
+    largest = float(part.abs().max())
+    return (part, -math.inf) if largest == 0 else (part / largest, log_scale + math.log(largest))
 
 
 def _lags(cell: Cell, trace: Trace, g: Steps) -> Iterator[tuple[dict[str, Tensor], float]]:

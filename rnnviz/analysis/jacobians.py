@@ -49,7 +49,7 @@ def transport(jacobians: Any) -> Transport:
     Sources: Bengio et al. (1994), Pascanu et al. (2013); exponents Benettin et al. (1980).
     """
     J = _check(jacobians)
-    log_norm, lost = product_norms(J)
+    log_norm, lost = _norms(J)
     log_bound = np.zeros(len(J) + 1)
     with np.errstate(divide="ignore"):
         sizes, largest = _spectral_norms(J)
@@ -65,7 +65,10 @@ def product_norms(jacobians: Any) -> tuple[Array, Array]:
     jacobians [time, state, state], finite; both [time+1]. ValueError names what does not fit. Source: Pascanu et al.
     (2013).
     """
-    J = _check(jacobians)
+    return _norms(_check(jacobians))
+
+
+def _norms(J: Jacobians) -> tuple[Array, Array]:
     log_norm, lost = np.zeros(len(J) + 1), np.zeros(len(J) + 1, dtype=bool)
     products, logs, lost[:-1] = (list(reversed(parts)) for parts in zip(*_products(J), strict=True))
     sigma = torch.linalg.matrix_norm(torch.stack(products), 2).numpy()
@@ -119,16 +122,17 @@ def _products(J: Jacobians) -> Iterator[tuple[Tensor, float, bool]]:
     some of its entries fell below the range of floats."""
     product = torch.eye(J.shape[1], dtype=J.dtype)
     reachable = torch.eye(J.shape[1], dtype=J.dtype)  # where the product is not zero by its structure alone
-    log_scale = 0.0
+    log_scale, tiny = 0.0, torch.finfo(J.dtype).tiny
     for jacobian in J.flip(0):
         step, shift = _rescaled(jacobian)
         before = product
         product, more = _rescaled(before @ step)
+        product = torch.where(product.abs() < tiny, 0.0, product)  # without all its digits it is not known either
         reachable = ((reachable @ (jacobian != 0).to(J.dtype)) > 0).to(J.dtype)
         gone = (product == 0) & (reachable > 0)
         if bool(gone.any()):
             # Terms that cancel leave an exact zero; terms that fell below the range are lost.
-            reachable[gone & (before.abs() @ step.abs() > 0)] = 0
+            reachable[gone & (before.abs() @ step.abs() > tiny * math.exp(more))] = 0
         log_scale += shift + more
         yield product, log_scale, bool(((product == 0) & (reachable > 0)).any())
 

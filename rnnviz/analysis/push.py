@@ -33,7 +33,7 @@ def push(cell: CellConfig, inputs: InputConfig, step: Whole, size: Number) -> Pu
 def nudge(network: Network, trace: Unrolled, step: Whole, size: Number, seed: Whole = 0) -> Push:
     """Push the state after `step` by size*v and watch ‖s'_t - s_t‖/size beside ‖J_t ... J_{step+1} v‖, v a unit vector.
 
-    trace: one sequence that the cell read from its first step on, no gate held. step is 0..time-1; size is positive;
+    trace: one sequence that the cell read, no gate held. step is 0..time-1; size is positive;
     seed draws v. Every curve is [time-step+1]. ValueError names what does not fit. Source: the definition of the
     derivative; its decay is Bengio et al. (1994).
     """
@@ -41,29 +41,32 @@ def nudge(network: Network, trace: Unrolled, step: Whole, size: Number, seed: Wh
     x = trace.inputs
     if x.shape[1] != 1 or trace.valid is not None or trace.masks:
         raise ValueError(f"trace has {x.shape[1]} sequences, lengths or clamps: a nudge takes one sequence read freely")
-    arguments.integer("step", step, 0, x.shape[0] - 1)
-    arguments.number("size", size, above=0.0)
+    step = arguments.integer("step", step, 0, x.shape[0] - 1)
+    size = arguments.number("size", size, above=0.0)
+    seed = arguments.integer("seed", seed, 0, 2**63 - 1)
     states = torch.cat([trace[name] for name in network.state_names], -1)[step:, 0]  # [later+1, state]
-    v = _unit(states.shape[1], 1, seed)[:, 0]
+    v = _unit(states.shape[1], 1, seed)[:, 0].to(network.dtype)
     start = states[0] + size * v
     moved = start.unsqueeze(0).split(network.hidden, -1)
     again = unroll(network, x[step:], moved if len(moved) > 1 else moved[0])
     pushed = torch.cat([again[name] for name in network.state_names], -1)[:, 0]
-    left = (log_norm(pushed - states) - math.log(size)).exp()
+    # A pushed run that leaves the range of floats has not lost its push.
+    apart = torch.where(pushed.isfinite().all(-1), log_norm(pushed - states), math.inf)
+    left = (apart.double() - math.log(size)).exp()
 
     J = step_jacobians(network, trace)[step:]
     predicted = np.zeros(len(J) + 1)
     for n, jacobian in enumerate(J, 1):
         v = jacobian @ v
-        scale = float(v.norm())
-        predicted[n] = predicted[n - 1] + (math.log(scale) if scale > 0 else -math.inf)
-        v = v / scale if scale > 0 else v
+        predicted[n] = predicted[n - 1] + float(log_norm(v))
+        v = _rescaled(v)
+        v = v / v.norm().clamp_min(1.0)  # a unit vector again, or still zero
     # The transposed product in reverse order has the same norms, and grows by one step at a time as this one does.
     forward = transport(J.flip(0).mT)
     simple = _simple_bound(network, len(J))
     # Two states this close differ by rounding alone: an error is as large as the states were when it was made.
     largest = states.abs().amax(-1).cummax(0).values
-    floor = (4 * torch.finfo(torch.float64).eps * math.sqrt(states.shape[1]) / size * largest).numpy()
+    floor = (4 * torch.finfo(network.dtype).eps * math.sqrt(states.shape[1]) / size * largest.double()).numpy()
     return Push(step, size, left.numpy(), predicted, forward.log_norm[::-1], forward.log_bound[::-1], simple, floor)
 
 
@@ -87,24 +90,28 @@ def carry(network: Network, trace: Unrolled, vectors: Given, batch: Whole = 0) -
     ValueError names what does not fit. Source: the factors of Pascanu et al. (2013), along a vector, not as a bound.
     """
     J = step_jacobians(network, trace, batch)
-    u = _check_vectors(vectors, J)
-    slopes_of = network.factors(trace)[0][:, batch] if isinstance(network, Elman) else None
+    row = arguments.integer("batch", batch, 0, trace.inputs.shape[1] - 1)
+    u = _rescaled(_check_vectors(vectors, J))
+    with torch.no_grad():
+        slopes_of = network.factors(trace)[0][:, row] if isinstance(network, Elman) else None
+        W = network.recurrence().detach()[0]
     if trace.valid is not None and slopes_of is not None:
         raise ValueError("trace has lengths: the split into slope and weight takes sequences without padding")
     parts = np.zeros((2, len(J) + 1))  # ln of slopes and of weights; a gated cell's whole factor stands in the second
     for lag in range(1, len(J) + 1):
         t = len(J) - lag
         middle = u if slopes_of is None else slopes_of[t].unsqueeze(1) * u
-        through = J[t].mT @ u if slopes_of is None else network.recurrence()[0].mT @ middle
-        before, between, after = (torch.linalg.vector_norm(part, dim=0) for part in (u, middle, through))
-        living = after > 0
+        through = J[t].mT @ u if slopes_of is None else W.mT @ middle
+        before, between, after = (log_norm(part, 0) for part in (u, middle, through))
+        living = after > -math.inf
         if not bool(living.any()):
             # What ends them all is named; the other part is not known from here on.
-            parts[:, lag:] = np.array([[-np.inf], [np.nan]] if not bool(between.any()) else [[np.nan], [-np.inf]])
+            slopes_did = bool((between == -math.inf).all())
+            parts[:, lag:] = np.array([[-np.inf], [np.nan]] if slopes_did else [[np.nan], [-np.inf]])
             break
-        logs = torch.stack(((between / before).log(), (after / between).log()))[:, living]
+        logs = torch.stack((between - before, after - between))[:, living]
         parts[:, lag] = parts[:, lag - 1] + logs.mean(1).numpy()
-        u = (through / after)[:, living]
+        u = _rescaled(through[:, living])
     gone = np.isneginf(parts).any(0)
     total = np.where(gone, -np.inf, parts.sum(0))
     slopes, weights = (None, None) if slopes_of is None else parts
@@ -122,12 +129,19 @@ def _check_vectors(vectors: Any, J: Tensor) -> Tensor:
     return vectors.detach()
 
 
+def _rescaled(vectors: Tensor) -> Tensor:
+    """Each vector (a column) with 1 as its largest entry; a zero stays zero."""
+    largest = vectors.abs().amax(0)
+    scaled: Tensor = vectors / torch.where(largest > 0, largest, 1.0)
+    return scaled
+
+
 def _simple_bound(network: Cell, steps: int) -> np.ndarray | None:
     """n ln(gamma sigma_max(W_h)), gamma the largest slope there is; Elman only."""
     if not isinstance(network, Elman):
         return None
     gamma = 0.25 if network.activation == "sigmoid" else 1.0
-    factor = gamma * float(torch.linalg.matrix_norm(network.W_h, 2))
+    factor = gamma * float(torch.linalg.matrix_norm(network.W_h.detach(), 2))
     # written so that a factor of zero is 1 after no step: 0 times infinity is nothing
     return np.concatenate(([0.0], np.arange(1, steps + 1) * (math.log(factor) if factor > 0 else -math.inf)))
 

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from rnnviz.analysis.answer import answer
+from rnnviz.cells import Elman
 from rnnviz.results import Answer
 from rnnviz.trace import unroll
 from tests.making import KINDS, make, noise, parts
@@ -66,3 +67,28 @@ def test_what_does_not_fit_is_refused(W_y, b_y, says):
     cell, _ = make("tanh")
     with pytest.raises(ValueError, match=says):
         answer(cell, unroll(cell, noise(4, 1, 2)), W_y, b_y)
+
+
+def one(weight, activation="linear", dtype=torch.float64):
+    ones = torch.ones(1, 1, dtype=dtype)
+    return Elman(W_x=ones, W_h=weight * ones, b=torch.zeros(1, dtype=dtype), activation=activation)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("weight", [0.5, 3.0])
+@pytest.mark.parametrize("activation", ["linear", "tanh"])
+def test_what_it_hears_is_right_far_outside_the_range_of_floats(dtype, weight, activation):
+    cell = one(weight, activation, dtype)
+    found = answer(cell, unroll(cell, torch.zeros(2000, 1, 1, dtype=dtype)), torch.ones(1, dtype=dtype))
+    lags = np.arange(2000, -1, -1)
+    assert found.log_by_state[:, 0] == pytest.approx(lags * np.log(weight), rel=1e-5, abs=1e-6)
+    assert found.reach == (7 if weight < 1 else None)
+    # dy/dx itself is a plain number: beyond the range it is 0 or infinite
+    assert found.by_input[0, 0, 0] == (0 if weight < 1 else np.inf)
+
+
+def test_a_trace_that_broke_hears_nothing():
+    cell = one(3.0)
+    trace = unroll(cell, torch.ones(1000, 1, 1, dtype=torch.float64))
+    with pytest.raises(ValueError, match="the trace is not finite from step 6"):
+        answer(cell, trace, torch.ones(1, dtype=torch.float64))

@@ -1,6 +1,7 @@
 """Gates by a second route each: closed form, least squares, explicit products, autograd; and the lesson's numbers."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -270,3 +271,26 @@ def test_padded_steps_are_no_steps_of_a_path(kind):
     short, cut = paths(cell, unroll(cell, x, lengths=[5])), paths(cell, unroll(cell, x[:5]))
     assert short.whole == pytest.approx(cut.whole)
     assert short.direct == pytest.approx(cut.direct)
+
+
+def test_a_share_is_a_count_over_a_count():
+    cell, trace = run("lstm", hidden=2, length=20)
+    held = unroll(cell, trace.inputs, clamps=[Clamp("f", 0.95, None, 1, 17)])
+    assert saturation(cell, held).high["f"].tolist() == [0.85, 0.85]
+
+
+def test_a_held_share_may_be_negative_and_keeps_its_size():
+    cell, _ = run("lstm")
+    trace = unroll(cell, sequence(adding(12), 2), clamps=[Clamp("f", -0.5)])
+    assert paths(cell, trace).direct == pytest.approx(-math.log(2) * np.arange(13))
+
+
+def test_a_trace_that_is_not_finite_says_nothing_of_gates():
+    cell = GRU.init(1, 3, dtype=torch.float64)
+    wild = replace(cell, U_r=torch.full((3, 3), 1.7e308, dtype=torch.float64) * torch.tensor([[1.0, -1.0, 1.0]]))
+    trace = unroll(wild, torch.zeros(6, 1, 1, dtype=torch.float64), torch.full((1, 3), 10.0, dtype=torch.float64))
+    for measure in (paths, saturation):
+        with pytest.raises(ValueError, match="the trace is not finite from step 1"):
+            measure(wild, trace)
+    with pytest.raises(ValueError, match="cell is a str"):
+        paths("s", trace)

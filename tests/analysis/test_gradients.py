@@ -116,3 +116,14 @@ def test_what_does_not_fit_is_refused():
         by_lag(cell, trace, noise(4, 1, 3))
     with pytest.raises(ValueError, match="trace is a list"):
         by_lag(cell, [], noise(5, 1, 3))
+
+
+def test_inputs_of_almost_no_size_still_have_their_shares():
+    """A float of 1e-310 has no full digits, and its square none at all."""
+    for tiny, dtype in ((1e-310, torch.float64), (1e-42, torch.float32)):
+        eye = torch.eye(2, dtype=dtype)
+        cell = Elman(W_x=eye[:, :1], W_h=0.5 * eye, b=torch.zeros(2, dtype=dtype), activation="linear")
+        found = by_lag(cell, unroll(cell, torch.full((4, 1, 1), tiny, dtype=dtype)), torch.ones(4, 1, 2, dtype=dtype))
+        # lag k: (4 - k) losses, each halved k times
+        right = np.array([4, 3 / 2, 2 / 4, 1 / 8])
+        assert found.share["W_x"] == pytest.approx(right / right.sum(), rel=1e-2)

@@ -8,7 +8,7 @@ import torch
 
 from rnnviz.analysis.jacobians import step_jacobians
 from rnnviz.analysis.push import carry, nudge, push
-from rnnviz.cells import build
+from rnnviz.cells import Elman, build
 from rnnviz.config import ACTIVATIONS, CellConfig, InputConfig
 from rnnviz.inputs import sequence
 from rnnviz.results import Push
@@ -169,3 +169,47 @@ def test_padding_has_no_slope():
     short, cut = unroll(gated, noise(4, 1, 2), lengths=[2]), unroll(gated, noise(4, 1, 2)[:2])
     u = noise(3, 4, seed=1)
     assert carry(gated, short, u).total[2:] == pytest.approx(carry(gated, cut, u).total)
+
+
+def linear(weight, hidden=2):
+    eye = torch.eye(hidden, dtype=torch.float64)
+    return Elman(W_x=eye[:, :1], W_h=weight * eye, b=torch.zeros(hidden, dtype=torch.float64), activation="linear")
+
+
+@pytest.mark.parametrize("weight", [1e-200, 0.5, 1e200])
+@pytest.mark.parametrize("size", [1e-200, 1.0, 1e200])
+def test_steps_and_vectors_at_the_ends_of_the_range(weight, size):
+    cell = linear(weight)
+    trace = unroll(cell, torch.zeros(5, 1, 1, dtype=torch.float64))
+    right = np.arange(6) * np.log(weight)
+    assert nudge(cell, trace, 0, 1.0).predicted == pytest.approx(right, abs=1e-9)
+    found = carry(cell, trace, size * torch.ones(2, 3, dtype=torch.float64))
+    assert found.total == pytest.approx(right, abs=1e-9)
+    assert found.weights == pytest.approx(right, abs=1e-9)
+    assert found.slopes == pytest.approx(np.zeros(6), abs=1e-9)
+
+
+def test_a_push_that_overflows_is_not_gone():
+    cell = linear(3.0, hidden=1)
+    found = nudge(cell, unroll(cell, torch.zeros(1000, 1, 1, dtype=torch.float64)), 0, 1e-3)
+    assert found.left[-1] == np.inf
+    assert found.gone is None
+
+
+def test_weights_that_are_trained_and_wholes_that_are_floats_are_taken():
+    cell, weights = make("tanh")
+    trained = replace(cell, W_h=weights["W_h"].clone().requires_grad_())
+    trace = unroll(trained, noise(STEPS, 1, 2))
+    u = noise(3, 2, seed=1)
+    plain = carry(cell, unroll(cell, noise(STEPS, 1, 2)), u)
+    assert carry(trained, trace, u, 0.0).total.tolist() == plain.total.tolist()
+    assert nudge(trained, trace, 2.0, 1e-3).step == 2
+    with pytest.raises(ValueError, match="seed is 'a': it takes a whole number"):
+        nudge(cell, trace, 2, 1e-3, seed="a")
+
+
+def test_a_float32_cell_is_nudged_in_float32():
+    cell, _ = make("after", dtype=torch.float32)
+    found = nudge(cell, unroll(cell, noise(STEPS, 1, 2, dtype=torch.float32)), STEP, 0.1)
+    assert found.left[:4] == pytest.approx(np.exp(found.predicted[:4]), rel=0.2)
+    assert found.floor[0] > 1e-7

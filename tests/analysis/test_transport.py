@@ -259,3 +259,8 @@ NAN[1, 0, 1], INF[2, 1, 1] = math.nan, math.inf
 def test_what_does_not_fit_is_refused_in_words(jacobians, sentence):
     with pytest.raises(ValueError, match=re.escape(sentence)):
         transport(jacobians)
+
+
+def test_entries_without_all_their_digits_count_as_lost():
+    steps = tensor([[0, 0], [0, 1]], [[1, 0], [0, 1.1e-161]], [[1, 0], [0, 1e-162]])
+    assert transport(steps).lost[0]
