@@ -9,7 +9,7 @@ from torch import Tensor
 from rnnviz import arguments
 from rnnviz.arguments import Network, Unrolled, Whole
 from rnnviz.axes import Steps
-from rnnviz.cells import Cell, Factors, State
+from rnnviz.cells import Cell, Factors, State, slope
 from rnnviz.trace import Trace, check_trace, finite, stretches
 
 
@@ -60,8 +60,7 @@ def backward(
             )
         delta_c = None
         if len(states) == 2:
-            factors = cell.factors(trace)
-            through = states[0][1:] * factors[1]
+            through = states[0][1:] * trace["o"] * slope("tanh", trace["c"][1:])
             delta_c = states[1].clone()
             delta_c[1:] += through if trace.valid is None else through * trace.valid
         return Backward(

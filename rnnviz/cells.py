@@ -215,7 +215,7 @@ class Elman:
         return (_apply(self.activation, a, None if room is None else room.state[0]),)
 
     def factors(self, trace: "Trace") -> Factors:
-        return (_slope(self.activation, trace["a"]),)
+        return (slope(self.activation, trace["a"]),)
 
     def retreat(self, factors: Factors, grad: State, U: Tensor, into: State) -> None:
         _add_product(into[0], grad[0] * factors[0], self.W_h)
@@ -360,7 +360,7 @@ class LSTM:
         through = torch.empty(4, *f.shape, dtype=f.dtype)
         for block, (k, value) in enumerate(zip(self.gate_names, (g, c_old, i, torch.tanh(c)), strict=True)):
             torch.mul(value, _gate_slope(trace, k), out=through[block])
-        return through, o * _slope("tanh", c), f
+        return through, o * slope("tanh", c), f
 
     def retreat(self, factors: Factors, grad: State, U: Tensor, into: State) -> None:
         _add_products(into[0], self.preactivations(factors, grad), U)
@@ -630,7 +630,7 @@ def _apply(activation: str, a: Rows, out: Tensor | None) -> Rows:
     return y if out is None else out.copy_(y)
 
 
-def _slope(activation: str, a: Rows) -> Rows:
+def slope(activation: str, a: Rows) -> Rows:
     """phi'(a), from the pre-activation; relu'(0) = 0, as torch has it."""
     if activation == "tanh":
         return _bell(a.abs().mul_(-2)).mul_(4)  # sech^2(a)
@@ -675,9 +675,9 @@ def _add_products(into: Tensor, pre: Tensor, U: Tensor) -> None:
 def _gate_slope(trace: "Trace", gate: str) -> Tensor:
     """The slope of a gate, 0 where a clamp holds it: what is held does not answer to anything."""
     a = trace[f"a_{gate}"]
-    slope = _slope("tanh", a) if gate in "gn" else trace[gate] * torch.sigmoid(-a)
+    free_slope = slope("tanh", a) if gate in "gn" else trace[gate] * torch.sigmoid(-a)
     held = trace.held(gate)
-    return slope if held is None else slope.masked_fill(held, 0.0)
+    return free_slope if held is None else free_slope.masked_fill(held, 0.0)
 
 
 def _outer(left: Blocks, right: Rows) -> Matrices:

@@ -494,9 +494,9 @@ class Paths:
     """Two ways back from the end to the kept state (c of an LSTM, h of a GRU), by lag 0..T, in natural logarithms.
 
     direct [time+1]: the sum over steps of ln of the kept share, mean over units; least and most are those of single
-    units, and most is the norm of the direct path as a matrix. whole [time+1]: ln ‖dc_T/dc_{T-k}‖, all ways; -inf is
-    exactly 0.
-    reach: of the whole state, None if beyond T. units [hidden]: the direct path of each unit over all T steps.
+    units, and most is the norm of the direct path as a matrix. whole [time+1]: ln ‖dc_T/dc_{T-k}‖, all ways; -inf
+    where it is 0 in the trace's floats, as where a gate is. reach: of the whole state, None if beyond T. units
+    [hidden]: the direct path of each unit over all T steps.
     """
 
     direct: Array

@@ -27,7 +27,9 @@ SAYS = {
     "errors": re.compile(r"\w+Error"),
     "a source": re.compile(r"\((?:19|20)\d\d(?:, [\d.]+)?\)|\b(?:19|20)\d\d\b"),
 }
-PLAIN = re.compile(r"^(check_\w+|free|build|network|finite|stretches|bounded|norms|carry_back|deltas|by_inputs|flip)$")
+PLAIN = re.compile(
+    r"^(check_\w+|free|build|network|finite|stretches|bounded|norms|carry_back|deltas|by_inputs|flip|slope)$"
+)
 """Parts that the core shares with itself."""
 
 
