@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from rnnviz.axes import Jacobians
 from rnnviz.results import AllPairs, Array, Transport
 from rnnviz.trace import check_trace
 
+TOGETHER = 64
+"""Matrices whose singular values are asked for at once: more would leave the processor's cache, and gain nothing."""
 MOST_PAIRED = 2000
 """Steps of an all-pairs map: 2,000 are 32 MB, and two minutes for 64 units."""
 
@@ -69,13 +72,20 @@ def product_norms(jacobians: Any) -> tuple[Array, Array]:
 
 
 def _norms(J: Jacobians) -> tuple[Array, Array]:
-    log_norm, lost = np.zeros(len(J) + 1), np.zeros(len(J) + 1, dtype=bool)
-    products, logs, lost[:-1] = (list(reversed(parts)) for parts in zip(*_products(J), strict=True))
-    sigma = torch.linalg.matrix_norm(torch.stack(products), 2).numpy()
+    products = _products(J)
+    # from the last step to the first
+    sigma: list[Array] = []
+    logs: list[float] = []
+    lost: list[bool] = []
+    while some := list(islice(products, TOGETHER)):
+        matrices, scales, gone = zip(*some, strict=True)
+        sigma.append(torch.linalg.matrix_norm(torch.stack(matrices), 2).numpy())
+        logs += scales
+        lost += gone
     with np.errstate(divide="ignore"):
-        log_norm[:-1] = np.log(sigma) + np.array(logs)
-    log_norm[:-1][(sigma == 0) & lost[:-1]] = np.nan
-    return log_norm, lost
+        log_norm = np.log(np.concatenate(sigma)) + np.array(logs)
+    log_norm[np.isneginf(log_norm) & np.array(lost)] = np.nan
+    return np.append(log_norm[::-1], 0.0), np.append(np.array(lost)[::-1], False)
 
 
 def all_pairs(jacobians: Any) -> AllPairs:
@@ -149,9 +159,12 @@ def _rescaled(matrix: Tensor) -> tuple[Tensor, float]:
     return matrix * 2.0**-half * 2.0 ** (half - exponent), exponent * math.log(2)
 
 
-def _spectral_norms(J: Jacobians) -> Any:
+def _spectral_norms(J: Jacobians) -> tuple[Array, Array]:
+    """The 2-norms of the matrices relative to their largest entries, and these."""
     largest = J.abs().amax((-1, -2), keepdim=True).clamp_min(torch.finfo(J.dtype).tiny)
-    return torch.linalg.matrix_norm(J / largest, 2).numpy(), largest[:, 0, 0].numpy()
+    parts = zip(J.split(TOGETHER), largest.split(TOGETHER), strict=True)
+    norms = [torch.linalg.matrix_norm(part / size, 2) for part, size in parts]
+    return torch.cat(norms).numpy(), largest[:, 0, 0].numpy()
 
 
 def _lyapunov(J: Jacobians) -> Any:
