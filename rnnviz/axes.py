@@ -17,5 +17,6 @@ from torch import Tensor
 Steps = Float[Tensor, "time batch hidden"]
 Jacobians = Float[Tensor, "time state state"]
 Rows = Float[Tensor, "*steps hidden"]
-Blocks = Float[Tensor, "*steps blocks"]
+Left = Float[Tensor, "*steps rows"]
+Right = Float[Tensor, "*steps columns"]
 Matrices = Float[Tensor, "rows columns"]

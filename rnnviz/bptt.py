@@ -10,7 +10,7 @@ from rnnviz import arguments
 from rnnviz.arguments import Network, Unrolled, Whole
 from rnnviz.axes import Steps
 from rnnviz.cells import Cell, Factors, State, slope
-from rnnviz.trace import Trace, check_trace, finite, stretches
+from rnnviz.trace import Trace, check_finite, check_trace, finite, stretches
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -20,9 +20,8 @@ class Backward:
     grads: like cell.parameters(). delta [time+1, batch, hidden]: the whole dL/dh_t, by every way; row 0 is the initial
     state. delta_c: likewise dL/dc_t for the LSTM (carried back, and through h_t), else None. carried_c: of that, the
     part that came back from later steps, so that (delta, carried_c) is dL/ds_t with h and c as coordinates of their
-    own.
-    pre: gate -> [time, batch, hidden], the gradient at its pre-activation; step t gives outer(pre[t-1], h_{t-1}) to a
-    recurrent matrix. inputs [time, batch, inputs]: dL/dx.
+    own. pre: gate -> [time, batch, hidden], the gradient at its pre-activation; step t gives outer(pre[t-1], h_{t-1})
+    to a recurrent matrix. inputs [time, batch, inputs]: dL/dx.
     """
 
     grads: dict[str, Tensor]
@@ -108,10 +107,8 @@ def _carry(cell: Cell, part: Trace, factors: Factors, states: State, U: Tensor, 
     for t in range(len(steps), 0, -1):
         before = first + t - 1
         if chunk is None or before == 0 or before % chunk:
-            if part.valid is None:
-                cell.retreat(steps[t - 1], rows[t], U, rows[t - 1])
-            else:
-                carry_back(cell, steps[t - 1], rows[t], U, rows[t - 1], part.valid[t - 1])
+            valid = None if part.valid is None else part.valid[t - 1]
+            carry_back(cell, steps[t - 1], rows[t], U, rows[t - 1], valid)
 
 
 def _windowed(cell: Cell, trace: Trace, g: Steps, U: Tensor, window: int) -> State:
@@ -149,10 +146,7 @@ def carry_back(cell: Cell, factors: Factors, grad: State, U: Tensor, into: State
 def check_grad(cell: Network, trace: Unrolled, grad_h: Any) -> Tensor:
     """grad_h, detached; ValueError unless trace and grad_h fit the cell and are finite."""
     check_trace(cell, trace)
-    if trace.first_nonfinite is not None:
-        raise ValueError(
-            f"the trace is not finite from step {trace.first_nonfinite}: there is no gradient to take back"
-        )
+    check_finite(trace, "there is no gradient to take back")
     takes = tuple(trace["h"][1:].shape)
     if not isinstance(grad_h, Tensor) or tuple(grad_h.shape) != takes:
         got = tuple(grad_h.shape) if isinstance(grad_h, Tensor) else type(grad_h).__name__

@@ -24,7 +24,7 @@ from torch import Tensor, nn
 
 from rnnviz import arguments, weights
 from rnnviz.arguments import Flag, Given, Name, Number, Stream, Whole
-from rnnviz.axes import Blocks, Matrices, Rows
+from rnnviz.axes import Left, Matrices, Right, Rows
 from rnnviz.config import ACTIVATIONS, RESETS, CellConfig, TrainConfig
 
 if TYPE_CHECKING:
@@ -680,7 +680,7 @@ def _gate_slope(trace: "Trace", gate: str) -> Tensor:
     return free_slope if held is None else free_slope.masked_fill(held, 0.0)
 
 
-def _outer(left: Blocks, right: Rows) -> Matrices:
+def _outer(left: Left, right: Right) -> Matrices:
     """The sum over time and batch of left right^T; taken the other way round it is five times as fast for two
     inputs."""
     return (right.flatten(0, -2).mT @ left.flatten(0, -2)).mT

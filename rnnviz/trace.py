@@ -175,6 +175,12 @@ def _first_nonfinite(history: State) -> int | None:
     return int(torch.nonzero(broken)[0])
 
 
+def check_finite(trace: Trace, so: str) -> None:
+    """ValueError with the first step whose state is not finite, and what follows from it."""
+    if trace.first_nonfinite is not None:
+        raise ValueError(f"the trace is not finite from step {trace.first_nonfinite}: {so}")
+
+
 def _hold_at(masks: dict[str, Tensor], held: dict[str, Tensor], t: int) -> Hold:
     def hold(gate: str, computed: Tensor) -> Tensor:
         return computed.copy_(torch.where(masks[gate][t], held[gate][t], computed)) if gate in masks else computed

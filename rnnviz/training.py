@@ -221,7 +221,7 @@ def _by_hand(
     """The loss and its gradients by parameter; in the third place why there are none."""
     trace = unroll(cell, x)
     h = trace["h"][-1]
-    loss, by_answer, by_h, fault = _loss(weights, h, y, trace.first_nonfinite)
+    loss, by_h, read, fault = _loss(weights, h, y, trace.first_nonfinite)
     if fault:
         return loss, {}, fault
     grad_h = torch.zeros_like(trace["h"][1:])
@@ -229,7 +229,7 @@ def _by_hand(
     with torch.no_grad():
         _, pre = deltas(cell, trace, grad_h)
         grads = cell.gradients(trace, pre)
-    return loss, grads | {"W_y": by_answer @ h, "b_y": by_answer.sum().reshape(1)}, None
+    return loss, grads | read, None
 
 
 def _by_torch(
@@ -245,7 +245,7 @@ def _by_torch(
         last: Tensor = module(x)[0][-1]
     h = last.detach()
     broken = None if finite(h) else unroll(cell, x).first_nonfinite
-    loss, by_answer, by_h, fault = _loss(weights, h, y, broken)
+    loss, by_h, read, fault = _loss(weights, h, y, broken)
     if fault:
         return loss, {}, fault
     parts = torch.autograd.grad(last, list(held.values()), by_h)
@@ -253,13 +253,13 @@ def _by_torch(
     grads = {
         f"{letter}_{k}": block[n] for n, k in enumerate("ifgo") for letter, block in zip("WUb", blocks, strict=True)
     }
-    return loss, grads | {"W_y": by_answer @ h, "b_y": by_answer.sum().reshape(1)}, None
+    return loss, grads | read, None
 
 
 def _loss(
     weights: Mapping[str, Tensor], h: Tensor, y: Tensor, first_nonfinite: int | None
-) -> tuple[float, Tensor, Tensor, str | None]:
-    """The mean squared error of the answers from h [batch, hidden], its gradient by each answer and by h, a fault."""
+) -> tuple[float, Tensor, dict[str, Tensor], str | None]:
+    """The mean squared error of the answers from h [batch, hidden], its gradient by h and by the read-out, a fault."""
     residual = h @ weights["W_y"] + weights["b_y"] - y
     loss = float(residual.square().mean())
     by_answer = 2 / len(y) * residual
@@ -273,7 +273,7 @@ def _loss(
         )
     elif not finite(by_h):
         fault = "the gradient at the last state is not finite: lower the gain or the learning rate"
-    return loss, by_answer, by_h, fault
+    return loss, by_h, {"W_y": by_answer @ h, "b_y": by_answer.sum().reshape(1)}, fault
 
 
 def _probe_batch(config: TrainConfig) -> tuple[Tensor, Tensor]:

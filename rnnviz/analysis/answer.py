@@ -6,12 +6,12 @@ import torch
 from torch import Tensor
 
 from rnnviz import arguments
-from rnnviz.analysis.norms import log_norm
+from rnnviz.analysis.norms import log_norm, scaled
 from rnnviz.arguments import Given, Network, Number, Unrolled
 from rnnviz.bptt import by_inputs, carry_back
 from rnnviz.cells import Cell, State
 from rnnviz.results import Answer
-from rnnviz.trace import Trace, check_trace, stretches
+from rnnviz.trace import Trace, check_finite, check_trace, finite, stretches
 
 
 def answer(cell: Network, trace: Unrolled, W_y: Given, b_y: Number = 0.0) -> Answer:
@@ -27,12 +27,11 @@ def answer(cell: Network, trace: Unrolled, W_y: Given, b_y: Number = 0.0) -> Ans
     if not isinstance(W_y, Tensor) or tuple(W_y.shape) != (cell.hidden,) or W_y.dtype != cell.dtype:
         got = f"{tuple(W_y.shape)}, {W_y.dtype}" if isinstance(W_y, Tensor) else f"a {type(W_y).__name__}"
         raise ValueError(f"W_y is {got}: {takes}")
-    if not bool(torch.isfinite(W_y).all()):
+    if not finite(W_y):
         raise ValueError("W_y holds NaN or infinity: it takes finite numbers")
     bias = arguments.number("b_y", b_y)
     read: Any = W_y.detach()
-    if trace.first_nonfinite is not None:
-        raise ValueError(f"the trace is not finite from step {trace.first_nonfinite}: its answer hears nothing")
+    check_finite(trace, "its answer hears nothing")
     with torch.no_grad():
         value = trace["h"][-1] @ read + bias
         states, pre, log_scale = _carried(cell, trace, read)
@@ -58,10 +57,8 @@ def _carried(cell: Cell, trace: Trace, W_y: Tensor) -> tuple[Tensor, Tensor, Ten
             cell.preactivations(row, states, pre[:, t - 1])
             before = tuple(torch.zeros_like(s) for s in states)
             carry_back(cell, row, states, U, before, valid)
-            largest = torch.cat(before, -1).abs().amax(-1, keepdim=True)
-            taken = torch.where(largest > 0, largest, 1.0)
-            states = tuple(s / taken for s in before)
-            whole[t - 1] = torch.cat(states, -1)
+            whole[t - 1], taken = scaled(torch.cat(before, -1))
+            states = whole[t - 1].split(hidden, -1)
             log_scale[t - 1] = log_scale[t] + taken.double().log()
     if trace.valid is not None:
         pre *= trace.valid

@@ -14,7 +14,7 @@ from rnnviz.config import CellConfig, InputConfig
 from rnnviz.inputs import sequence
 from rnnviz.results import HEARD, HandSet, Layer, Parting, Paths, Saturation
 from rnnviz.tasks.adding import sample
-from rnnviz.trace import Clamp, Trace, check_trace, unroll
+from rnnviz.trace import Clamp, Trace, check_finite, check_trace, unroll
 
 VALUE_SCALE = 0.1  # small, so that tanh(0.1 v) is all but 0.1 v, and so is tanh of two of them
 SEQUENCES = 1000
@@ -168,8 +168,7 @@ def _checked(cell: Network, trace: Unrolled) -> str:
     """The gate that keeps; ValueError unless the trace is the cell's and finite."""
     check_trace(cell, trace)
     keeper = _keeper(cell)
-    if trace.first_nonfinite is not None:
-        raise ValueError(f"the trace is not finite from step {trace.first_nonfinite}: its gates say nothing from there")
+    check_finite(trace, "its gates say nothing from there")
     return keeper
 
 

@@ -9,7 +9,13 @@ def log_norm(values: Tensor, dim: int = -1) -> Tensor:
 
     A plain norm squares first, and so calls everything below 1e-162 zero and everything above 1e154 infinite.
     """
-    largest = values.abs().amax(dim, keepdim=True)
-    scale = torch.where(largest > 0, largest, torch.ones_like(largest))
-    result: Tensor = torch.linalg.vector_norm(values / scale, dim=dim).log() + scale.squeeze(dim).log()
+    part, scale = scaled(values, dim)
+    result: Tensor = torch.linalg.vector_norm(part, dim=dim).log() + scale.squeeze(dim).log()
     return result
+
+
+def scaled(values: Tensor, dim: int = -1) -> tuple[Tensor, Tensor]:
+    """values with 1 as their largest size along dim, and what they were divided by; zeros stay, divided by 1."""
+    largest = values.abs().amax(dim, keepdim=True)
+    scale = torch.where(largest > 0, largest, 1.0)
+    return values / scale, scale

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from rnnviz import arguments
 from rnnviz.analysis.jacobians import step_jacobians, transport
-from rnnviz.analysis.norms import log_norm
+from rnnviz.analysis.norms import log_norm, scaled
 from rnnviz.arguments import Given, Network, Number, Unrolled, Whole
 from rnnviz.cells import Cell, Elman, build
 from rnnviz.config import CellConfig, InputConfig
@@ -33,9 +33,9 @@ def push(cell: CellConfig, inputs: InputConfig, step: Whole, size: Number) -> Pu
 def nudge(network: Network, trace: Unrolled, step: Whole, size: Number, seed: Whole = 0) -> Push:
     """Push the state after `step` by size*v and watch ‖s'_t - s_t‖/size beside ‖J_t ... J_{step+1} v‖, v a unit vector.
 
-    trace: one sequence that the cell read, no gate held. step is 0..time-1; size is positive;
-    seed draws v. Every curve is [time-step+1]. ValueError names what does not fit. Source: the definition of the
-    derivative; its decay is Bengio et al. (1994).
+    trace: one sequence that the cell read, no gate held. step is 0..time-1; size is positive; seed draws v. Every curve
+    is [time-step+1]. ValueError names what does not fit. Source: the definition of the derivative; its decay is Bengio
+    et al. (1994).
     """
     check_trace(network, trace)
     x = trace.inputs
@@ -59,7 +59,7 @@ def nudge(network: Network, trace: Unrolled, step: Whole, size: Number, seed: Wh
     for n, jacobian in enumerate(J, 1):
         v = jacobian @ v
         predicted[n] = predicted[n - 1] + float(log_norm(v))
-        v = _rescaled(v)
+        v, _ = scaled(v, 0)
         v = v / v.norm().clamp_min(1.0)  # a unit vector again, or still zero
     # The transposed product in reverse order has the same norms, and grows by one step at a time as this one does.
     forward = transport(J.flip(0).mT)
@@ -91,7 +91,7 @@ def carry(network: Network, trace: Unrolled, vectors: Given, batch: Whole = 0) -
     """
     J = step_jacobians(network, trace, batch)
     row = arguments.integer("batch", batch, 0, trace.inputs.shape[1] - 1)
-    u = _rescaled(_check_vectors(vectors, J))
+    u, _ = scaled(_check_vectors(vectors, J), 0)
     with torch.no_grad():
         slopes_of = network.factors(trace)[0][:, row] if isinstance(network, Elman) else None
         W = network.recurrence().detach()[0]
@@ -111,7 +111,7 @@ def carry(network: Network, trace: Unrolled, vectors: Given, batch: Whole = 0) -
             break
         logs = torch.stack((between - before, after - between))[:, living]
         parts[:, lag] = parts[:, lag - 1] + logs.mean(1).numpy()
-        u = _rescaled(through[:, living])
+        u, _ = scaled(through[:, living], 0)
     gone = np.isneginf(parts).any(0)
     total = np.where(gone, -np.inf, parts.sum(0))
     slopes, weights = (None, None) if slopes_of is None else parts
@@ -127,13 +127,6 @@ def _check_vectors(vectors: Any, J: Tensor) -> Tensor:
     if vectors.dtype != J.dtype or not vectors.shape[1] or not bool(sizes.isfinite().all()):
         raise ValueError(f"vectors is {vectors.dtype}, with norms {arguments.shown(sizes.exp().tolist())}: {takes}")
     return vectors.detach()
-
-
-def _rescaled(vectors: Tensor) -> Tensor:
-    """Each vector (a column) with 1 as its largest entry; a zero stays zero."""
-    largest = vectors.abs().amax(0)
-    scaled: Tensor = vectors / torch.where(largest > 0, largest, 1.0)
-    return scaled
 
 
 def _simple_bound(network: Cell, steps: int) -> np.ndarray | None:

@@ -9,7 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rnnviz.analysis.jacobians import step_jacobians, transport
+from rnnviz.analysis.jacobians import product_norms, step_jacobians, transport
 from rnnviz.cells import Elman
 from rnnviz.trace import unroll
 from tests.making import KINDS, make, noise
@@ -264,3 +264,11 @@ def test_what_does_not_fit_is_refused_in_words(jacobians, sentence):
 def test_entries_without_all_their_digits_count_as_lost():
     steps = tensor([[0, 0], [0, 1]], [[1, 0], [0, 1.1e-161]], [[1, 0], [0, 1e-162]])
     assert transport(steps).lost[0]
+
+
+def test_the_norms_alone_are_those_of_the_whole():
+    J = noise(7, 3, 3, seed=2)
+    J[2] = 0
+    whole, (log_norm, lost) = transport(J), product_norms(J)
+    assert log_norm.tolist() == whole.log_norm.tolist()
+    assert lost.tolist() == whole.lost.tolist()
