@@ -1,0 +1,279 @@
+// One cursor for a group of drawings: what is chosen in one lights up in all, in the browser, without the server.
+//
+// A cursor has one whole number a dimension ("step", "lag", "unit", "training"). A drawing joins its group with what it
+// knows of each dimension, {low, high, stride, at, label}, and is told by show(chosen, hovered), at most once a frame.
+// What a reader chose stands in the address as at_step=12, written by the page itself once it rests, and is read from
+// there when the page is opened. The token says which view this is: with another one the cursor is that view's own.
+
+const REST = 300; // milliseconds without a move, after which the address is written
+const LATER = 2000; // the same where the cursor is missing there: a new view may be on its way that has its own
+const PACE = 100; // milliseconds a stride at speed 1
+const CALM = 1000; // with reduced motion, at every speed
+
+const groups = new Map();
+
+export function group(name) {
+  if (!groups.has(name)) groups.set(name, new Group(name));
+  return groups.get(name);
+}
+
+export const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
+
+// The extent of a dimension over all drawings that know it.
+export function spanned(specs) {
+  if (!specs.length) return null;
+  const low = Math.min(...specs.map((s) => s.low));
+  const high = Math.max(...specs.map((s) => s.high));
+  const stride = Math.max(...specs.map((s) => s.stride ?? 1));
+  return { low, high, stride, at: specs[0].at ?? low, label: specs[0].label };
+}
+
+// The whole number that an address gives for a dimension, or null.
+export function addressed(search, dim) {
+  const text = new URLSearchParams(search).get(`at_${dim}`);
+  return text !== null && /^\d{1,9}$/.test(text) ? Number(text) : null;
+}
+
+class Group {
+  constructor(name) {
+    this.name = name;
+    this.members = new Map(); // drawing -> its dims
+    this.chosen = {};
+    this.hovered = null;
+    this.own = new Set(); // dimensions that the reader chose
+    this.token = undefined;
+    this.speed = 1;
+    this.playing = null; // the dimension that plays
+  }
+
+  // spec: {token, dims}; again with every change of the drawing. The answer takes the drawing out.
+  join(member, { token, dims }) {
+    if (token !== this.token) {
+      this.pause();
+      clearTimeout(this.writing);
+      this.token = token;
+      this.chosen = {};
+      this.own.clear();
+    }
+    this.members.set(member, dims);
+    for (const dim of Object.keys(dims)) this.settle(dim);
+    this.changed();
+    return () => {
+      this.members.delete(member);
+      if (!this.members.size) groups.delete(this.name), this.pause(), clearTimeout(this.writing);
+    };
+  }
+
+  span(dim) {
+    return spanned([...this.members.values()].map((dims) => dims[dim]).filter(Boolean));
+  }
+
+  settle(dim) {
+    const { low, high, at } = this.span(dim);
+    if (this.chosen[dim] === undefined) {
+      const given = addressed(window.location.search, dim);
+      if (given !== null && given >= low && given <= high) this.own.add(dim);
+      this.chosen[dim] = this.own.has(dim) ? given : at;
+    }
+    this.chosen[dim] = clamp(this.chosen[dim], low, high);
+  }
+
+  choose(dim, value) {
+    const span = this.span(dim);
+    if (!span || !Number.isFinite(value)) return;
+    const next = clamp(Math.round(value), span.low, span.high);
+    this.own.add(dim);
+    if (next === this.chosen[dim]) return;
+    this.chosen[dim] = next;
+    this.rest(REST);
+    this.changed();
+  }
+
+  // What the pointer is over, {dim: value}, or null; it shows, and chooses nothing.
+  hover(over) {
+    if (JSON.stringify(over) === JSON.stringify(this.hovered)) return;
+    this.hovered = over;
+    this.changed();
+  }
+
+  move(dim, strides) {
+    this.choose(dim, this.chosen[dim] + strides * (this.span(dim)?.stride ?? 1));
+  }
+
+  play(dim) {
+    const { low, high } = this.span(dim);
+    this.pause();
+    if (this.chosen[dim] >= high) this.choose(dim, low);
+    this.playing = dim;
+    const calm = window.matchMedia?.("(prefers-reduced-motion: reduce)").matches;
+    const tick = () => {
+      this.move(dim, 1);
+      if (this.chosen[dim] >= (this.span(dim)?.high ?? -Infinity)) this.pause();
+      else this.ticking = setTimeout(tick, calm ? CALM : PACE / this.speed);
+    };
+    this.ticking = setTimeout(tick, calm ? CALM : PACE / this.speed);
+    this.changed();
+  }
+
+  pause() {
+    clearTimeout(this.ticking);
+    if (this.playing) this.playing = null, this.changed();
+  }
+
+  changed() {
+    if (this.frame) return;
+    this.frame = requestAnimationFrame(() => {
+      this.frame = null;
+      for (const member of [...this.members.keys()]) member.show(this.chosen, this.hovered);
+    });
+  }
+
+  // The address says what was chosen, once it rests.
+  rest(wait) {
+    clearTimeout(this.writing);
+    this.writing = setTimeout(() => this.write(), wait);
+  }
+
+  write() {
+    const address = new URL(window.location.href);
+    for (const dim of this.own) if (dim in this.chosen) address.searchParams.set(`at_${dim}`, this.chosen[dim]);
+    if (address.href !== window.location.href) window.history.replaceState(window.history.state, "", address);
+  }
+
+  // Somebody else wrote the address: the server, from before the last move, or the Back button.
+  readdress(back) {
+    for (const dim of Object.keys(this.chosen)) {
+      const given = addressed(window.location.search, dim);
+      if (back && given !== null) this.own.add(dim), (this.chosen[dim] = given), this.settle(dim), this.changed();
+      else if (!back && this.own.has(dim) && given !== this.chosen[dim]) this.rest(given === null ? LATER : REST);
+    }
+  }
+}
+
+globalThis.navigation?.addEventListener("currententrychange", (event) => {
+  for (const one of groups.values()) one.readdress(event.navigationType === "traverse");
+});
+
+// Keys on a drawing: left and right, home and end, space; up and down where it has a second dimension.
+export function keys(cursor, event, along, across) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const span = along && cursor.span(along);
+  if (!span) return;
+  const moves = {
+    ArrowLeft: () => cursor.move(along, -1),
+    ArrowRight: () => cursor.move(along, 1),
+    Home: () => cursor.choose(along, span.low),
+    End: () => cursor.choose(along, span.high),
+    " ": () => (cursor.playing ? cursor.pause() : cursor.play(along)),
+  };
+  if (across) {
+    moves.ArrowUp = () => cursor.move(across, -1);
+    moves.ArrowDown = () => cursor.move(across, 1);
+  }
+  if (!moves[event.key]) return;
+  if (event.key !== " ") cursor.pause();
+  moves[event.key]();
+  event.preventDefault();
+}
+
+// The controls of a cursor: play, step both ways, a slider and a number box a dimension, speed.
+export class Bar {
+  constructor(cursor) {
+    this.cursor = cursor;
+    this.element = element("div", { class: "rnn-bar", role: "group", "aria-label": "Cursor" });
+    this.rows = new Map();
+    this.said = "";
+  }
+
+  // dims: their names, the one that plays first.
+  set(dims) {
+    if (dims.join() === [...this.rows.keys()].join()) return;
+    this.rows.clear();
+    this.element.replaceChildren();
+    const { cursor } = this;
+    dims.forEach((dim, place) => {
+      const first = place === 0;
+      if (first) {
+        this.play = button("▶", "Play", () => (cursor.playing ? cursor.pause() : cursor.play(dim)));
+        this.play.classList.add("rnn-play");
+        const back = button("‹", "One step back", () => (cursor.pause(), cursor.move(dim, -1)));
+        const on = button("›", "One step on", () => (cursor.pause(), cursor.move(dim, 1)));
+        this.element.append(this.play, back, on);
+      }
+      const name = element("span", { class: "rnn-dim" });
+      const slide = element("input", { type: "range", class: "rnn-slide" });
+      const box = element("input", { type: "number", class: "rnn-box" });
+      slide.addEventListener("input", () => (cursor.pause(), cursor.choose(dim, Number(slide.value))));
+      slide.addEventListener("keydown", (event) => (first || event.key !== " ") && keys(cursor, event, dim));
+      box.addEventListener("change", () => {
+        if (box.value !== "") cursor.pause(), cursor.choose(dim, Number(box.value));
+        box.value = cursor.chosen[dim];
+      });
+      this.rows.set(dim, { name, slide, box });
+      this.element.append(name, slide, box);
+      if (first) this.element.append(this.speeds());
+    });
+  }
+
+  speeds() {
+    const choice = element("select", { class: "rnn-speed", "aria-label": "Speed" });
+    for (const [text, speed] of [["½×", 0.5], ["1×", 1], ["2×", 2]]) {
+      const option = element("option", { value: speed });
+      option.textContent = text;
+      choice.append(option);
+    }
+    choice.value = this.cursor.speed;
+    choice.addEventListener("change", () => (this.cursor.speed = Number(choice.value)));
+    return choice;
+  }
+
+  // said: what the drawing shows at the cursor, in words, for who does not see it.
+  show(said) {
+    const { cursor } = this;
+    for (const [dim, { name, slide, box }] of this.rows) {
+      const span = cursor.span(dim);
+      if (!span) continue;
+      const { low, high, label } = span;
+      for (const input of [slide, box]) {
+        set(input, { min: low, max: high, step: 1, "aria-label": label });
+        if (document.activeElement !== input || input === slide) input.value = cursor.chosen[dim];
+      }
+      set(slide, { "aria-valuetext": `${label} ${cursor.chosen[dim]}${said ? `: ${said}` : ""}` });
+      if (name.textContent !== label) name.textContent = label;
+    }
+    if (this.play) {
+      const playing = cursor.playing !== null;
+      if (this.play.textContent !== (playing ? "❚❚" : "▶")) {
+        this.play.textContent = playing ? "❚❚" : "▶";
+        set(this.play, { "aria-label": playing ? "Pause" : "Play", title: playing ? "Pause" : "Play" });
+      }
+    }
+  }
+}
+
+// Elements are made, never parsed: a text stays a text, whatever stands in it.
+export function element(name, attributes = {}) {
+  const made = document.createElement(name);
+  set(made, attributes);
+  return made;
+}
+
+export function set(made, attributes) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (made.getAttribute(name) !== String(value)) made.setAttribute(name, value);
+  }
+}
+
+export function button(text, label, act) {
+  const made = element("button", { type: "button", "aria-label": label, title: label });
+  made.textContent = text;
+  made.addEventListener("click", act);
+  return made;
+}
+
+// The style sheet that lies beside a script, once.
+export function style(script, name) {
+  const address = new URL(name, script).href;
+  if (document.querySelector(`link[href="${address}"]`)) return;
+  document.head.append(element("link", { rel: "stylesheet", href: address }));
+}
