@@ -10,12 +10,13 @@ import streamlit as st
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
-from starlette.routing import Route
+from starlette.routing import Route, WebSocketRoute
 
 from rnnviz.runs.store import RunStore
 from rnnviz.runs.supervisor import Supervisor
 from rnnviz.scenes import PAGES
-from rnnviz.ui.serving import OwnerCookie, PackedScripts
+from rnnviz.ui.serving import OwnerCookie, PackedScripts, asset, base
+from rnnviz.ui.stream import Streams
 
 
 @asynccontextmanager
@@ -32,6 +33,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     supervisor = Supervisor(RunStore)
     supervisor.start()
     yield
+    await streams.close()
     await asyncio.to_thread(supervisor.close)
 
 
@@ -63,11 +65,16 @@ def to_page(request: Request) -> Response:
     return RedirectResponse(request.url.replace(path=f"{BASE}/{name}"))
 
 
-# Routes of our own are not under Streamlit's base path by themselves.
-BASE = f"/{st.get_option('server.baseUrlPath').strip('/')}".rstrip("/")
+BASE = base()
+streams = Streams(RunStore)
 app = st.App(
     "rnnviz/ui/frame.py",
     lifespan=lifespan,
-    routes=[Route(f"{BASE}/home", to_front), *(Route(f"{BASE}/{name}/{{rest:path}}", to_page) for name in PAGES)],
+    routes=[
+        Route(f"{BASE}/home", to_front),
+        Route(f"{BASE}/assets/{{stamp}}/{{name:path}}", asset),
+        WebSocketRoute(f"{BASE}/api/runs/{{id}}/stream", streams.serve),
+        *(Route(f"{BASE}/{name}/{{rest:path}}", to_page) for name in PAGES),
+    ],
     middleware=[Middleware(OwnerCookie), Middleware(PackedScripts)],
 )

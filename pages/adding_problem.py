@@ -18,22 +18,23 @@ if seen.gone and asked:
 step = int(view.settings["step"])
 
 
+run = seen.run
+lanes = runs.lanes(run) if run is not None else caches.recorded(view.settings)
+fault = next((curve.fault for curve in run.curves if curve.fault), None) if run is not None else None
+# What the picture itself says at each step; a run that is going on says it below, anew each second.
+told = {} if seen.live or fault else words.along(lanes)
+
+
 @st.fragment(run_every=seen.tick)
-def picture() -> None:
-    """The curves and what they say; while a run trains, once a second."""
+def verdict() -> None:
+    """What the curves say; while a run trains, once a second."""
     now = runs.watched(asked)
     if now.trouble and not now.gone:
         st.warning(now.trouble)
-    if now.gone:
-        lanes = caches.recorded(view.settings)
-        verdict = words.verdict(lanes, step)
-        view.paint(figures.learning(lanes, words.within(lanes, step)), verdict, alt=verdict.text)
-    elif now.run is not None:
-        run, lanes = now.run, runs.lanes(now.run)
-        newest = run.done if run.live else step
-        verdict = words.verdict(lanes, newest, next((curve.fault for curve in run.curves if curve.fault), None))
-        cursor = None if run.live else words.within(lanes, step)
-        view.paint(figures.learning(lanes, cursor), verdict, alt=verdict.text)
+    if now.run is not None:
+        run, fault = now.run, next((curve.fault for curve in now.run.curves if curve.fault), None)
+        if run.live or not told:
+            view.say(words.verdict(runs.lanes(run), run.done, fault))
         runs.bar(run)
     if now.tick != seen.tick or (now.run is None) != (seen.run is None):
         st.rerun()
@@ -51,18 +52,24 @@ def behind(shown: str) -> None:
         figure = figures.gradient(curve.step, curve.grad_norm, curve.config.clip)
     else:
         figure = {"steps": figures.by_step, "gates": figures.gates, "answers": figures.answers}[shown](curve.newest)
-    st.plotly_chart(figure, key=f"{PAGE}_why_{shown}", config=scenes.PLOTLY)
+    view.chart(figure, f"why_{shown}", "Of the newest probe" if shown != "gradient" else "The gradient so far")
 
 
-picture()
+if run is not None:
+    # Drawn once: the points come from the run's stream, and no script runs for them.
+    figure = figures.learning(runs.outline(run), step)
+    view.picture(figure, f"{run.name}, as it trains", live=runs.stream(run), says=told)
+elif seen.gone:
+    said = words.verdict(lanes, step).text
+    view.picture(figures.learning(lanes, words.within(lanes, step)), said, says=told)
+verdict()
 config = caches.train_config(view.settings)
 columns = st.columns(3, gap="large")
 with columns[0]:
-    controls.draw(PAGE, "step")
-with columns[1]:
     controls.draw(PAGE, "T")
-with columns[2]:
+with columns[1]:
     controls.draw(PAGE, "cell")
+with columns[2]:
     with st.container(horizontal=True):
         if asked and not seen.gone:
             runs.buttons(asked, seen.run)

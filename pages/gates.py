@@ -2,8 +2,8 @@
 
 import streamlit as st
 
+from rnnviz.figures import diagrams, gates_why
 from rnnviz.figures import gates as figures
-from rnnviz.figures import gates_why
 from rnnviz.ui import caches, controls, downloads, scenes
 from rnnviz.verdicts import gates as words
 
@@ -35,7 +35,7 @@ behind = scenes.why(view)
 if behind == "half":
     bias = caches.gates_bias(settings)
     said = words.half_lives(ways, bias)
-    st.plotly_chart(gates_why.half_lives(ways, bias, show), key=f"{PAGE}_behind_half", config=scenes.PLOTLY, alt=said)
+    view.chart(gates_why.half_lives(ways, bias, show), "behind_half", said)
     st.caption(said)
 elif behind == "full":
     charts = gates_why.histograms(shown)
@@ -45,10 +45,14 @@ elif behind == "full":
 elif behind == "reset":
     apart = caches.parting(settings)
     said = words.parting(apart)
-    st.plotly_chart(gates_why.parting(apart), key=f"{PAGE}_behind_reset", config=scenes.PLOTLY, alt=said)
+    view.chart(gates_why.parting(apart), "behind_reset", said)
     st.caption(said)
 elif behind == "equations":
-    st.latex(words.EQUATIONS[str(settings["reset"]) if show == "gru" else show])
+    drawing, text = st.columns([2, 1])
+    with drawing:
+        view.cell(diagrams.gated(shown, str(settings["reset"])), "diagram")
+    with text:
+        st.latex(words.EQUATIONS[str(settings["reset"]) if show == "gru" else show])
 
 with st.expander("More controls"):
     controls.row(PAGE, folded)

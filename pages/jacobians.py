@@ -18,9 +18,9 @@ controls.row(PAGE, ["gain", "input", "cell"])
 
 shown = scenes.why(view)
 if shown == "back":
-    st.plotly_chart(figures.back(carried), key=f"{PAGE}_back", config=scenes.PLOTLY)
+    view.chart(figures.back(carried), "back", "The gradient on its way back from the end, by lag")
 elif shown == "tug":
-    st.plotly_chart(figures.tug(carried), key=f"{PAGE}_tug", config=scenes.PLOTLY)
+    view.chart(figures.tug(carried), "tug", "What slopes and weights multiply by, by lag")
 
 with st.expander("More controls"):
     controls.row(PAGE, ["step", "size", "T"])

@@ -9,11 +9,10 @@ from rnnviz.results import BASELINE_MSE, Array, Progress
 KEPT = 0.95
 
 
-def smoothed(loss: Array) -> Array:
+def smoothed(loss: Array, level: float = np.nan) -> Array:
     """The exponential average of a loss, s_n = 0.95 s_{n-1} + 0.05 L_n with s_0 = L_0; a value that is not finite is
-    passed over."""
+    passed over. level: s before the first of these, where they go on from earlier ones; NaN if there was none."""
     result = np.empty(len(loss))
-    level = np.nan
     for n, value in enumerate(np.asarray(loss, dtype=float)):
         if np.isfinite(value):
             level = value if np.isnan(level) else KEPT * level + (1 - KEPT) * value

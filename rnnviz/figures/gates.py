@@ -50,6 +50,7 @@ def ribbons(unit: HandSet) -> go.Figure:
     _names(fig, rows, {name: f"{WORDS[name]} <b>{name}</b>" for name in "figc"} | {"answer": "answer"})
     _marks(fig, unit.inputs, unit.marks)
     fig.update_layout(showlegend=False, xaxis_range=[0, len(steps) + 0.5], margin={"l": 84, "r": 56})
+    theme.cursor(fig, {"step": int(unit.marks[0])}, x="step")
     end = f"answer {unit.answer[-1]:.2f}, right (dashed) is {unit.truth[-1]:.2f}"
     fig.update_layout(xaxis_title=f"step · {end}")
     return fig
@@ -82,12 +83,18 @@ def carpets(layer: Layer, order: str = "number") -> go.Figure:
         coloraxis={"cmin": 0, "cmax": 1, "colorscale": theme.SHARE, "colorbar": upper},
         coloraxis2={"cmin": -1, "cmax": 1, "colorscale": theme.SIGNED, "colorbar": lower},
         hovermode="closest",
+        showlegend=False,
         xaxis_showgrid=False,
         xaxis_range=[0.5, len(steps) + 0.5],
         margin={"l": 94, "r": 16},
     )
     _names(fig, rows, {name: f"{WORDS[name]} <b>{name}</b>" for name in rows})
     _marks(fig, layer.inputs, layer.marks)
+    lines = np.empty(hidden, dtype=int)
+    lines[units] = np.arange(hidden) // size
+    first_mark = {"step": int(layer.marks[0]), "unit": int(units[0]) + 1}
+    theme.cursor(fig, first_mark, x="step", **dict.fromkeys(rows.values(), "unit"))
+    theme.tell(fig, lines=lines)
     what = "one unit" if size == 1 else f"{size} units' mean"
     first = "most kept on top" if order == "kept" else "unit 1 on top"
     last = list(layer.values)[-1]

@@ -1,7 +1,7 @@
 """Behind the gates page's picture: two ways back, how open the gates are, two places for the reset."""
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import plotly.graph_objects as go
@@ -23,20 +23,19 @@ def half_lives(ways: Paths, bias: float | None, show: str) -> go.Figure:
     lag = np.arange(len(ways.direct))
     direct, least, most, whole = (theme.log10(v) for v in (ways.direct, ways.least, ways.most, ways.whole))
     product = "Π f" if keep == "f" else "Π (1 − z)"
-    edge: dict[str, Any] = {"x": lag, "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
-    fig.add_scatter(y=most, showlegend=False, **edge)
-    between = theme.faded(theme.GATES[keep], 0.25)
-    fig.add_scatter(y=least, name="least and most of any unit", fill="tonexty", fillcolor=between, **edge)
+    theme.band(fig, lag, least, most, "least and most of any unit", theme.GATES[keep])
     name = f"direct path {product}, half-life {_steps(ways.half_direct)}"
     _log_line(fig, lag, direct, name, theme.GATES[keep], "dash")
     if bias is not None:
         closed = -lag * math.log10(1 + math.exp(-bias))
         _log_line(fig, lag, closed, f"σ({bias:g})<sup>k</sup>".replace("-", "−"), theme.GREY, "dot")
     ratio = f"∂{state}<sub>T</sub>/∂{state}<sub>T−k</sub>"
-    name = f"whole ‖{ratio}‖, half-life {_steps(ways.half_whole)}{_zeros(lag, np.isfinite(ways.whole))}"
+    name = f"whole ‖{ratio}‖, half-life {_steps(ways.half_whole)}"
     _log_line(fig, lag, whole, name, theme.GATES[state], "solid")
     shown = np.concatenate([v[np.isfinite(v)] for v in (least, most, whole)])
-    fig.update_layout(**theme.decades("yaxis", min(-2.5, float(shown.min())), max(0.5, float(shown.max()))))
+    theme.decades(fig, min(-2.5, float(shown.min())), max(0.5, float(shown.max())))
+    theme.tell(fig, heard=True)
+    theme.cursor(fig, {"lag": 40}, x="lag")
     line = {"color": theme.REACH, "width": 1, "dash": "dot"}
     fig.add_hline(y=-2, line=line, annotation_text="1 % left", annotation_position="bottom right")
     fig.update_layout(xaxis_title="lag k, steps back from the end", yaxis_title=f"share of {state} left")
@@ -48,12 +47,13 @@ def parting(result: Parting) -> go.Figure:
     fig = theme.figure()
     steps = np.arange(1, len(result.apart) + 1)
     with np.errstate(divide="ignore"):
-        apart, diagonal = (np.where(v > 0, np.log10(v), np.nan) for v in (result.apart, result.diagonal))
-    _log_line(fig, steps, apart, f"U_n as it is{_zeros(steps, result.apart)}", theme.GATES["h"], "solid")
+        apart, diagonal = np.log10(result.apart), np.log10(result.diagonal)
+    _log_line(fig, steps, apart, "U_n as it is", theme.GATES["h"], "solid")
     marker = {"color": theme.GREY, "size": 7, "symbol": "x"}
-    rounding = f"the diagonal of U_n alone: rounding{_zeros(steps, result.diagonal)}"
+    rounding = "the diagonal of U_n alone: rounding"
     fig.add_scatter(x=steps, y=diagonal, mode="markers", name=rounding, marker=marker)
-    fig.update_layout(**theme.decades("yaxis", float(np.nanmin(np.append(diagonal, -18))), 0.5))
+    theme.decades(fig, float(min(diagonal[np.isfinite(diagonal)], default=-18)), 0.5)
+    theme.cursor(fig, x="step")
     fig.update_layout(xaxis_range=[0.5, len(steps) + 0.5])
     fig.update_layout(xaxis_title="step", yaxis_title="distance, share of ‖h‖")
     return fig
@@ -90,17 +90,7 @@ def saturated(name: str, values: Array) -> str:
 
 
 def _log_line(fig: go.Figure, x: Array, y: Array, name: str, color: str, dash: str) -> None:
-    text = [f"10^{v:+.2f}" if math.isfinite(v) else "" for v in y]
-    line = {"color": color, "width": 3, "dash": dash}
-    fig.add_scatter(x=x, y=y, mode="lines", name=name, line=line, text=text, hovertemplate="%{text}")
-
-
-def _zeros(steps: Array, values: Array) -> str:
-    """What a log scale cannot show is said."""
-    zero = steps[values == 0]
-    if zero.size < 2:
-        return f", exactly 0 at {zero[0]}" if zero.size else ""
-    return f", exactly 0 at {zero.size} of {len(steps)}, first at {zero[0]}"
+    fig.add_scatter(x=x, y=y, mode="lines", name=name, line={"color": color, "width": 3, "dash": dash})
 
 
 def _steps(half_life: float) -> str:

@@ -34,6 +34,7 @@ def push(result: Push) -> go.Figure:
         marker={"color": theme.RED, "size": 6, "symbol": "circle-open"},
     )
     _log_axis(fig, [left, predicted, norm], [bound])
+    theme.cursor(fig, {"lag": 40}, x="lag")
     fig.add_hline(
         y=-2,
         line={"color": theme.REACH, "width": 1, "dash": "dot"},
@@ -44,9 +45,12 @@ def push(result: Push) -> go.Figure:
     if hidden:
         largest = float(result.floor.max())
         below = f"rounding (below {theme.ten(round(math.log10(largest)))})" if largest > 0 else "0 in floats"
-        _note(fig, f"▼ {hidden} of {len(n)} differences are {below}, not drawn")
-    _zeros(fig, n, result.predicted)
-    return _named(fig, f"steps after the push at step {result.step}", "share of the push left")
+        note = f"<br>▼ {hidden} of {len(n)} differences are {below}, not drawn"
+    else:
+        note = ""
+    x = f"steps after the push at step {result.step}{note}"
+    fig.update_layout(xaxis_title=x, yaxis_title="share of the push left", margin_b=72 if note else 52)
+    return fig
 
 
 def back(result: Carried) -> go.Figure:
@@ -59,10 +63,11 @@ def back(result: Carried) -> go.Figure:
     _line(fig, k, norm, "‖∂s<sub>T</sub>/∂s<sub>T−k</sub>‖", theme.BLUE, "solid")
     _line(fig, k, theme.log10(result.total), "random vectors carried back", theme.GREEN, "dashdot")
     _log_axis(fig, [norm, theme.log10(result.total)], [bound])
-    _zeros(fig, k, transport.log_norm[::-1])
+    theme.cursor(fig, {"lag": 40}, x="lag")
     if transport.reach is not None:
         theme.mark(fig, transport.reach, f" reach {transport.reach}", theme.REACH)
-    return _named(fig, LAG, "share of the gradient left")
+    fig.update_layout(xaxis_title=LAG, yaxis_title="share of the gradient left")
+    return fig
 
 
 def tug(result: Carried) -> go.Figure:
@@ -81,49 +86,23 @@ def tug(result: Carried) -> go.Figure:
     _line(fig, k, slopes, "slopes ‖Du‖/‖u‖", theme.RED, "dot")
     _line(fig, k, total, "together", theme.GREEN, "solid")
     _log_axis(fig, [weights, slopes, total], [])
-    _zeros(fig, k, result.total)
-    return _named(fig, LAG, "factor")
+    theme.tell(fig, heard=False)
+    theme.cursor(fig, {"lag": 40}, x="lag")
+    fig.update_layout(xaxis_title=LAG, yaxis_title="factor")
+    return fig
 
 
 def _line(fig: go.Figure, x: np.ndarray, y: np.ndarray, name: str, color: str, dash: str) -> None:
-    text = [f"10^{v:+.2f}" if math.isfinite(v) else "" for v in y]
-    fig.add_scatter(
-        x=x,
-        y=y,
-        mode="lines",
-        name=name,
-        line={"color": color, "width": 3, "dash": dash},
-        text=text,
-        hovertemplate="%{text}",
-    )
+    fig.add_scatter(x=x, y=y, mode="lines", name=name, line={"color": color, "width": 3, "dash": dash})
 
 
 def _log_axis(fig: go.Figure, shown: list[np.ndarray], bounds: list[np.ndarray]) -> None:
-    """Room for what is shown; a bound far above it runs out of the picture rather than flattening everything else."""
+    """Room for what is shown; a bound far above it leaves the picture, with its exponent at the edge, rather than
+    flattening everything else."""
     values = np.concatenate([v[np.isfinite(v)] for v in shown])
     low, high = (float(values.min()), float(values.max())) if values.size else (-1.0, 1.0)
     low, high = min(low, -2.5), max(high, 0.5)
-    tops = [float(np.nanmax(b)) for b in bounds if np.isfinite(b).any()]
+    tops = [float(b[np.isfinite(b)].max()) for b in bounds if np.isfinite(b).any()]
     high = max([high, *(min(t, high + 0.5 * (high - low)) for t in tops)])
-    fig.update_layout(**theme.decades("yaxis", low, high))
-    for t in tops:
-        if t > high:
-            _note(fig, f"▲ the bound goes on to 10^{t:+.1f}")
-
-
-def _zeros(fig: go.Figure, x: np.ndarray, natural: np.ndarray) -> None:
-    zero = np.flatnonzero(np.isneginf(natural))
-    if zero.size:
-        _note(fig, f"▼ exactly 0 from {int(x[zero[0]])} on")
-
-
-def _note(fig: go.Figure, text: str) -> None:
-    """Something to be said under the axis, where no curve runs."""
-    fig.layout.meta = [*(fig.layout.meta or ()), text]
-
-
-def _named(fig: go.Figure, x: str, y: str) -> go.Figure:
-    """The axes' names, and the notes in a line under the lower one."""
-    notes = list(fig.layout.meta or ())
-    fig.update_layout(xaxis_title="<br>".join([x, *notes]), yaxis_title=y, margin_b=52 + 20 * len(notes))
-    return fig
+    theme.decades(fig, low, high)
+    theme.tell(fig, heard=True)

@@ -28,8 +28,6 @@ def loss(learned: Learned, steps: int) -> go.Figure:
         mode="lines",
         name="loss",
         line={"color": theme.BLUE, "width": 3},
-        text=[digits(float(v)) for v in learned.losses],
-        hovertemplate="%{text} nats a letter",
     )
     for value, name, dash in (
         (learned.uniform, "guessing evenly, ln V", "dot"),
@@ -57,7 +55,8 @@ def loss(learned: Learned, steps: int) -> go.Figure:
         hovertemplate="%{text}",
     )
     values = [math.log10(v) for v in (*known, learned.uniform, learned.floor) if v > 0]
-    fig.update_layout(**theme.decades("yaxis", min(values), max(values) + 0.2))
+    theme.decades(fig, min(values), max(values) + 0.2)
+    theme.cursor(fig, {"training": at}, x="training")
     fig.update_layout(xaxis_title="training step", yaxis_title="loss, nats a letter")
     return fig
 
@@ -82,9 +81,10 @@ def parameters(result: Reading) -> go.Figure:
             text=[f"{n:,}" for n in count],
             textposition=place,
             marker={"size": 9},
+            cliponaxis=False,
             hovertemplate="%{text}",
         )
-    fig.update_layout(**theme.decades("yaxis", math.log10(own) - 0.3, math.log10(own * T[-1])))
+    theme.decades(fig, math.log10(own) - 0.3, math.log10(own * T[-1]))
     fig.update_layout(
         xaxis_title="steps T",
         yaxis_title="parameters",

@@ -5,12 +5,13 @@ own. They are readable on white and on near-black; text and grid take the page's
 """
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
-from rnnviz.results import HEARD
+from rnnviz.results import HEARD, Array
 
 BLUE, ORANGE, GREEN, RED, PINK, SKY, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#8A8A8A"
 
@@ -42,7 +43,10 @@ CLEAR = "rgba(0, 0, 0, 0)"
 """The inside of what is only an outline."""
 
 HEIGHT = 436
-"""Of a page's picture, in pixels: half of a 900-pixel screen."""
+"""Of a page's picture, in pixels, with its legend and its cursor: half of a 900-pixel screen."""
+
+DIMENSIONS = {"step": "step", "lag": "lag", "unit": "unit", "training": "training step"}
+"""What a cursor can choose, and its name for readers."""
 
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -55,7 +59,6 @@ def layout(height: int = HEIGHT) -> dict[str, Any]:
         "font": {"size": 15},
         "hovermode": "x unified",
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": 14}},
-        "uirevision": "keep",
         "dragmode": False,
     }
 
@@ -65,17 +68,39 @@ def figure(height: int = HEIGHT) -> go.Figure:
     return go.Figure(layout=layout(height))
 
 
-def decades(axis: str, low: float | int, high: float | int) -> dict[str, Any]:
+def cursor(fig: go.Figure, at: Mapping[str, int] | None = None, **axes: str) -> None:
+    """Say which dimension an axis is, as in x="lag", and where its cursor stands at first."""
+    tell(fig, cursor=axes, at=dict(at or {}))
+
+
+def tell(fig: go.Figure, **what: Any) -> None:
+    """What the chart has to know beyond a figure. cursor: axis -> dimension, at: dimension -> value.
+
+    decades: the axes whose coordinate is log10 of the value. edges: those on which a value beyond the range is marked;
+    if left out, the same. heard: what falls below 1 % is named. lines: the line of each unit, on an axis of units.
+    least: the pixels that the picture needs to be readable; a narrower screen scrolls it sideways.
+    """
+    fig.update_layout(meta={**(fig.layout.meta or {}), **what})
+
+
+def band(fig: go.Figure, x: Array, low: Array, high: Array, name: str, color: str) -> None:
+    """What lies between two curves, under the lines that are drawn after it."""
+    edge: dict[str, Any] = {"x": x, "mode": "lines", "line": {"width": 0}}
+    fig.add_scatter(y=high, hoverinfo="skip", showlegend=False, **edge)
+    fig.add_scatter(y=low, name=name, fill="tonexty", fillcolor=faded(color, 0.25), **edge)
+
+
+def decades(fig: go.Figure, low: float | int, high: float | int, axis: str = "y") -> None:
     """An axis whose coordinate is log10 of the value, ticked in powers of ten: no float range limits it."""
     low, high = math.floor(low), math.ceil(high)
-    step = max(1, math.ceil((high - low) / 7))
+    nice = (n * 10**k for k in range(5) for n in (1, 2, 5))
+    step = next((n for n in nice if n * 7 >= high - low), 100_000)
     ticks = list(range(math.ceil(low / step) * step, high + 1, step))
     text = ["1" if k == 0 else ten(k) for k in ticks]
-    return {
-        f"{axis}_range": [low - 0.02 * (high - low), high + 0.02 * (high - low)],
-        f"{axis}_tickvals": ticks,
-        f"{axis}_ticktext": text,
-    }
+    room = 0.02 * (high - low)
+    of = f"{axis[0]}axis{axis[1:]}"
+    fig.update_layout({of: {"range": [low - room, high + room], "tickvals": ticks, "ticktext": text}})
+    tell(fig, decades=[*(fig.layout.meta or {}).get("decades", []), axis])
 
 
 def on_signed(value: float) -> str:
@@ -95,9 +120,8 @@ def faded(color: str, share: float) -> str:
 
 
 def log10(natural: Any) -> np.ndarray:
-    """From natural to decimal logarithms; what is not finite becomes a gap, which the caller marks."""
-    values = np.asarray(natural, dtype=float) / math.log(10)
-    return np.where(np.isfinite(values), values, np.nan)
+    """From natural to decimal logarithms; a zero stays −∞, which the chart marks at its edge."""
+    return np.asarray(natural, dtype=float) / math.log(10)
 
 
 def lights(share: Any) -> list[str]:

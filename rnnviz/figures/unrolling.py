@@ -64,10 +64,11 @@ def read(result: Reading, push: Push) -> go.Figure:
         xaxis={"range": [0.36, max(time, 3) + 0.5], "visible": False, "fixedrange": True},
         yaxis={"range": [0, TOP], "visible": False, "fixedrange": True},
     )
+    theme.tell(fig, least=_least_width(result))
     return fig
 
 
-def least_width(result: Reading) -> int:
+def _least_width(result: Reading) -> int:
     """The pixels that the picture needs to be readable; a narrower screen scrolls it sideways."""
     return MARGIN + 8 + len(result.word) * (48 if len(result.word) <= 5 else 54 if len(result.word) <= WIDE else 38)
 

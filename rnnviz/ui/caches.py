@@ -145,6 +145,14 @@ for name, number in said.numbers.items():
 """
 
 
+@st.cache_data(show_spinner=False)
+def first_probe() -> Any:
+    """The look at a small network before its first training step."""
+    from rnnviz.training import train
+
+    return next(iter(train(TrainConfig(hidden=16, length=40, steps=1)))).probe
+
+
 def _recording(settings: Settings) -> str:
     from rnnviz.recorded import SHORT
 

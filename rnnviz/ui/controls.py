@@ -40,7 +40,12 @@ CONTROLS: dict[str, tuple[Control, ...]] = {
             "why",
             "Why?",
             "closed",
-            {"loss": "Loss while it learned", "parameters": "Parameters against T", "generate": "Let it spell on"},
+            {
+                "cell": "The same cell again",
+                "loss": "Loss while it learned",
+                "parameters": "Parameters against T",
+                "generate": "Let it spell on",
+            },
             empty="closed",
         ),
         PREDICT,

@@ -14,7 +14,7 @@ import streamlit as st
 from rnnviz.scenes import SCENES
 from rnnviz.ui import links
 from rnnviz.ui.controls import CONTROLS
-from rnnviz.ui.scenes import View
+from rnnviz.ui.scenes import View, cursor
 
 
 def keep(view: View, code: str, data: Mapping[str, Any]) -> None:
@@ -49,6 +49,7 @@ def link(view: View) -> str:
     query = links.write(view.page, CONTROLS[view.page], scenes, view.settings)
     if view.page == "adding_problem" and "run" in st.query_params:
         query["run"] = st.query_params["run"]
+    query |= cursor(st.query_params)
     here = urlsplit(st.context.url or "")
     return urlunsplit((here.scheme, here.netloc, here.path, urlencode(query), ""))
 

@@ -1,6 +1,7 @@
 """The script that Streamlit runs for every page: its configuration, the navigation, the page."""
 
 import logging
+import os
 from pathlib import Path
 
 import streamlit as st
@@ -49,13 +50,13 @@ st.set_page_config(
     initial_sidebar_state="collapsed",
 )
 st.html(STYLE)
-page = st.navigation(
-    [
-        st.Page(PAGE_FILES / f"{name}.py", title=about.title, url_path=name, default=name == "home")
-        for name, about in PAGES.items()
-    ],
-    position="top",
-)
+pages = [
+    st.Page(PAGE_FILES / f"{name}.py", title=about.title, url_path=name, default=name == "home")
+    for name, about in PAGES.items()
+]
+if os.environ.get("RNNVIZ_DEVELOPER"):
+    pages.append(st.Page(PAGE_FILES / "states.py", title="States", url_path="states", visibility="hidden"))
+page = st.navigation(pages, position="top")
 try:
     page.run()
 except Exception:

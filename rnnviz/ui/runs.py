@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from rnnviz.analysis.learning import smoothed, thinned
@@ -14,7 +15,7 @@ from rnnviz.config import TrainConfig
 from rnnviz.results import Progress
 from rnnviz.runs.run import Curve, Refused, Run, UnknownRun
 from rnnviz.runs.store import RunStore, StoreError
-from rnnviz.ui.serving import owner
+from rnnviz.ui.serving import base, owner
 
 TICK = 1.0
 REST = 5.0
@@ -135,6 +136,18 @@ def notice() -> None:
 def lanes(run: Run) -> list[Progress]:
     """A run's curves as the picture takes them."""
     return [_progress(curve) for curve in run.curves]
+
+
+def outline(run: Run) -> list[Progress]:
+    """The same without a point: the run's stream fills it in the browser."""
+    none = np.zeros(0)
+    named = ((NAMES[config.cell], config.cell, config.length) for config in run.configs)
+    return [Progress(*names, none, none, none, none, np.zeros((0, 3))) for names in named]
+
+
+def stream(run: Run) -> str:
+    """The address from which a browser gets the run's columns."""
+    return f"{base()}/api/runs/{run.id}/stream"
 
 
 def _progress(curve: Curve) -> Progress:

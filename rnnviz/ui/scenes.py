@@ -6,19 +6,20 @@ that is left and opened again is as it was.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 import streamlit as st
 
+from rnnviz.figures.diagrams import Diagram
 from rnnviz.scenes import PAGES, SCENES, Scene
 from rnnviz.ui import controls, links
+from rnnviz.ui.components.cell import cell
+from rnnviz.ui.components.chart import chart
 from rnnviz.ui.controls import CONTROLS
 from rnnviz.verdicts import Verdict
-
-PLOTLY = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d", "autoScale2d"], "responsive": True}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +37,41 @@ class View:
 
     def paint(self, figure: Any, verdict: Verdict, alt: str) -> None:
         """Draw the picture and the verdict, here; before the answer, neither gives it away."""
+        self.picture(figure, alt)
+        self.say(verdict)
+
+    def picture(self, figure: Any, alt: str, *, live: str | None = None, says: Mapping[int, str] | None = None) -> None:
+        """The picture, or before the answer its veil.
+
+        live: the stream of a run that fills it. says: the verdict at values of its cursor, drawn with the picture, so
+        that it follows the cursor without the server.
+        """
         with st.container(key=f"{self.page}_picture"):
             if self.revealed:
-                st.plotly_chart(figure, key=f"{self.page}_figure", config=PLOTLY, alt=alt)
+                raise_all = {value: raised(text) for value, text in (says or {}).items()}
+                self.chart(figure, "figure", alt, bar=True, live=live, says=raise_all)
             else:
                 st.html('<div class="veil">The picture waits for your answer.</div>')
-        said = verdict.text if self.revealed else "Choose an answer above."
+        if says and not self.revealed:
+            self.say(None)
+
+    def say(self, verdict: Verdict | None) -> None:
+        """The verdict, once it may be read."""
+        said = verdict.text if verdict is not None and self.revealed else "Choose an answer above."
         st.html(f'<p class="verdict" role="status">{raised(said)}</p>')
+
+    def chart(self, figure: Any, name: str, alt: str, **more: Any) -> None:
+        """Draw a figure with the cursor that all drawings of this view share."""
+        chart(figure, key=f"{self.page}_{name}", alt=alt, group=self.page, token=self.token, **more)
+
+    def cell(self, diagram: Diagram, name: str, *, bar: bool = False) -> None:
+        """Draw a cell under the same cursor. bar: with its controls, where no picture has them."""
+        cell(diagram, key=f"{self.page}_{name}", group=self.page, token=self.token, bar=bar)
+
+    @property
+    def token(self) -> str:
+        """Which view the cursor belongs to: another scene, or a moved slider of the training step, begins anew."""
+        return f"{self.scene.name} {self.settings.get('step', '')}"
 
 
 def begin(page: str) -> View:
@@ -52,7 +81,7 @@ def begin(page: str) -> View:
     """
     scenes = {scene.name: scene for scene in SCENES[page]}
     arrived = st.session_state.get("page") != page
-    settings = _settings(page)
+    settings, addressed = _settings(page)
     scene = scenes[str(settings["scene"])]
     with st.container(horizontal=True, vertical_alignment="center", key=f"{page}_head"):
         st.html(f'<h1 class="question">{escape(PAGES[page].question)}</h1>')
@@ -60,7 +89,9 @@ def begin(page: str) -> View:
     for notice in st.session_state[f"{page}:notices"]:
         st.warning(notice)
     revealed = _claim(page, scene, bool(settings["predict"]))
-    return View(page, scene, settings, revealed, arrived)
+    view = View(page, scene, settings, revealed, arrived)
+    _forget_cursor(page, view.token, addressed)
+    return view
 
 
 def raised(text: str) -> str:
@@ -78,7 +109,8 @@ def why(view: View) -> str:
     return str(view.settings["why"])
 
 
-def _settings(page: str) -> links.Settings:
+def _settings(page: str) -> tuple[links.Settings, bool]:
+    """The settings, and whether the address gave them: a link, or the Back button."""
     state, known = st.session_state, CONTROLS[page]
     scenes = {scene.name: dict(scene.settings) for scene in SCENES[page]}
     query = {key: st.query_params.get_all(key) for key in st.query_params}
@@ -88,7 +120,8 @@ def _settings(page: str) -> links.Settings:
     # A control that was moved counts more than the address: a quick second move leaves the browser before the address
     # of the first has arrived there, and would otherwise be overruled by the address of before.
     moved = saved is not None and not arrived and any(_moved(page, control, saved) for control in known)
-    if saved is None or (not moved and mine != state.get(f"{page}:query") and (mine or not arrived)):
+    addressed = saved is None or (not moved and mine != state.get(f"{page}:query") and bool(mine or not arrived))
+    if saved is None or addressed:
         settings, state[f"{page}:notices"] = links.read(page, known, scenes, query)
     else:
         settings, notices = dict(saved), []
@@ -111,7 +144,22 @@ def _settings(page: str) -> links.Settings:
         }
         st.query_params.from_dict({**others, **wanted})
     state[f"{page}:query"] = {key: [value] for key, value in wanted.items()}
-    return settings
+    return settings, addressed
+
+
+def _forget_cursor(page: str, token: str, addressed: bool) -> None:
+    """The cursor that a reader chose stands in the address, written there by the page; another view has its own, or
+    what its own address says."""
+    before = st.session_state.get(f"{page}:token")
+    if before not in (None, token) and not addressed:
+        for key in cursor(st.query_params):
+            del st.query_params[key]
+    st.session_state[f"{page}:token"] = token
+
+
+def cursor(query: Mapping[str, str]) -> dict[str, str]:
+    """What of an address is the chosen cursor: at_step=12 and its like."""
+    return {key: query[key] for key in query if key.startswith("at_")}
 
 
 def _moved(page: str, control: links.Control, saved: links.Settings) -> bool:

@@ -32,12 +32,18 @@ def verdict(lanes: Sequence[Progress], step: int, fault: str | None = None) -> V
     return Verdict(f"Step {step:,}: {told}. Always answering 1 gives {digits(BASELINE_MSE)}.", numbers)
 
 
+def along(lanes: Sequence[Progress]) -> dict[int, str]:
+    """The sentences at every training step with a look, and at the last, so that they follow a cursor."""
+    seen = [lane for lane in lanes if len(lane.step) and len(lane.probe_step)]
+    steps = {int(step) for lane in seen for step in (*lane.probe_step, lane.step[-1])}
+    return {step: verdict(lanes, step).text for step in sorted(steps)}
+
+
 def source(lanes: Sequence[Progress]) -> str:
     """What a recording is of, for it need not be what the controls say."""
     names = ", ".join(lane.name for lane in lanes)
     return (
-        f"A real training, recorded: {names}, sequences of {lanes[0].length} steps. "
-        "The controls, but for the training step, are of what you train."
+        f"A real training, recorded: {names}, sequences of {lanes[0].length} steps. The controls are of what you train."
     )
 
 

@@ -12,6 +12,15 @@ def test_smoothing_is_the_exponential_average_and_passes_over_what_is_not_finite
     assert smoothed(np.array([])).size == 0
 
 
+@pytest.mark.parametrize("cut", [0, 1, 2, 5, 40])
+def test_an_average_in_two_pieces_is_the_same_to_the_bit(cut):
+    loss = np.random.default_rng(0).random(40)
+    loss[[0, 1, 7]] = np.nan, np.inf, -np.inf
+    first = smoothed(loss[:cut])
+    second = smoothed(loss[cut:], first[-1] if cut else np.nan)
+    np.testing.assert_array_equal(np.concatenate([first, second]), smoothed(loss))
+
+
 def test_an_escape_is_the_first_step_below_half_the_baseline_once_the_average_has_begun():
     step = np.arange(40)
     loss = np.full(40, BASELINE_MSE)

@@ -130,6 +130,12 @@ def server(start_server: Callable[..., Server]) -> Server:
 
 
 @pytest.fixture(scope="package")
+def workshop(start_server: Callable[..., Server]) -> Server:
+    """A server that shows developers every kind and state of a picture."""
+    return start_server(RNNVIZ_DEVELOPER="1")
+
+
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     path = os.environ.get("RNNVIZ_CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUMS)), None)
     if path is None:
@@ -198,6 +204,19 @@ def new_page(
 def page(new_page: Callable[..., Page]) -> Page:
     """A page of 1440 × 900 whose addresses are relative to the shared server."""
     return new_page()
+
+
+@pytest.fixture
+def states(new_page: Callable[..., Page], workshop: Server) -> Callable[..., Page]:
+    """states("group") opens that view of the developers' page, drawn and at rest."""
+
+    def go(show: str, **options: Any) -> Page:
+        page = new_page(server=workshop, **options)
+        page.goto(f"/states?show={show}")
+        page.wait_for_selector(".rnn-cell svg" if show == "cells" else ".js-plotly-plot .main-svg")
+        return rest(page)
+
+    return go
 
 
 @pytest.fixture

@@ -105,23 +105,50 @@ def test_half_lives_draw_both_ways_and_the_formula():
     assert "∂h" in named(gates_why.half_lives(make("gru")[1], None, "gru"), "whole").name
 
 
-def test_a_whole_way_that_ends_is_said_and_one_that_grows_has_no_half_life():
+def test_a_whole_way_that_ends_is_minus_infinity_and_one_that_grows_has_no_half_life():
     zero = Paths(
         np.array([0, -1.0]), np.array([0, -2.0]), np.array([0, -0.5]), np.array([0, -math.inf]), 1, np.array([-1.0])
     )
-    assert "exactly 0 at 1" in named(gates_why.half_lives(zero, None, "gru"), "whole").name
+    ends = gates_why.half_lives(zero, None, "gru")
+    assert list(named(ends, "whole").y) == [0, -math.inf]
+    assert np.isfinite(ends.layout.yaxis.range).all()
+    assert (ends.layout.meta["decades"], ends.layout.meta["heard"]) == (["y"], True)
+    assert ends.layout.meta["cursor"] == {"x": "lag"}
     grows = Paths(
         np.array([0, -1.0]), np.array([0, -2.0]), np.array([0, -0.5]), np.array([0, 2.0]), None, np.array([-1.0])
     )
     assert "it grows" in named(gates_why.half_lives(grows, None, "lstm"), "whole").name
 
 
-def test_parting_draws_both_and_says_what_a_log_scale_cannot_show():
+def test_parting_draws_both_and_keeps_exact_zeros_as_minus_infinity():
     result = parting(CellConfig(cell="gru", inputs=2, hidden=4, reset="before"), InputConfig(kind="adding", length=12))
     figure = gates_why.parting(result)
     np.testing.assert_allclose(10 ** named(figure, "U_n").y[1:], result.apart[1:])
-    assert "exactly 0 at 1" in named(figure, "U_n").name
-    assert "exactly 0 at 12 of 12" in named(gates_why.parting(Parting(result.apart, np.zeros(12))), "the diagonal").name
+    assert result.apart[0] == 0
+    assert named(figure, "U_n").y[0] == -math.inf
+    equal = gates_why.parting(Parting(result.apart, np.zeros(12)))
+    assert (named(equal, "the diagonal").y == -math.inf).all()
+    for each in (figure, equal):
+        low, high = each.layout.yaxis.range
+        assert -20 < low < named(each, "U_n").y[1:].min() < high < 2
+        assert each.layout.meta == {"decades": ["y"], "cursor": {"x": "step"}, "at": {}}
+
+
+def test_the_cursor_of_a_picture_starts_at_its_first_mark(unit):
+    shown, _ = unit
+    assert gates.picture(shown).layout.meta == {"cursor": {"x": "step"}, "at": {"step": shown.marks[0]}}
+    more, _ = make(hidden=100, length=20)
+    for order in ("number", "kept"):
+        figure = gates.picture(more, order)
+        meta = figure.layout.meta
+        assert meta["cursor"] == {"x": "step", **{trace.yaxis: "unit" for trace in figure.data}}
+        assert meta["at"]["step"] == more.marks[0]
+        first = meta["at"]["unit"] - 1  # units are counted from 1
+        assert meta["lines"][first] == 0  # which stands on top
+        f = named(figure, "f").z
+        for line in range(len(f)):
+            drawn = more.values["f"][:, np.asarray(meta["lines"]) == line].mean(1)
+            np.testing.assert_allclose(f[line], drawn, atol=1e-7)
 
 
 def test_histograms_count_every_value_once_on_one_scale():

@@ -137,7 +137,10 @@ def test_any_word_and_size_stays_in_the_picture(word, hidden):
     assert min(bars(figure, "softmax").x) > figure.layout.xaxis.range[0]
     assert figure == unrolling.read(reading, push)
     # a phone scrolls what is wider than it is
-    assert unrolling.least_width(reading) <= 358 or time > 5
+    least = figure.layout.meta["least"]
+    assert least <= 358 or time > 5
+    left = figure.layout.margin.l + figure.layout.margin.r
+    assert (least - left) / time >= 36  # pixels a column
 
 
 def test_letters_are_never_markup():

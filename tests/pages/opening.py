@@ -1,10 +1,13 @@
 """A page run as a script, without a browser."""
 
 import json
+import math
+import struct
 from html import unescape
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from streamlit.testing.v1 import AppTest
 
 HOUSE = Path(__file__).parents[2]
@@ -23,8 +26,9 @@ def opened(page: str, query: dict[str, str] | None = None) -> AppTest:
 
 
 def text(at: AppTest) -> str:
-    """What the page wrote as HTML, as a reader sees its letters."""
-    return unescape("\n".join(element.proto.body for element in at.get("html")))
+    """What the page wrote as HTML, as a reader sees its letters; and what its charts say in words."""
+    written = [element.proto.body for element in at.get("html")]
+    return unescape("\n".join([*written, *(message["alt"] for message in sent(at) if "alt" in message)]))
 
 
 def address(at: AppTest) -> dict[str, str]:
@@ -33,9 +37,29 @@ def address(at: AppTest) -> dict[str, str]:
     return {key: value for key, value in values.items() if key != "v"}
 
 
+def sent(at: AppTest) -> list[Any]:
+    """What the charts got, arrays as lists."""
+    return [unpacked(component.proto.bytes) for component in at.get("bidi_component")]
+
+
 def drawn(at: AppTest) -> list[Any]:
-    """The specs of the Plotly charts."""
-    return [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
+    """The figures of the charts."""
+    return [message["figure"] for message in sent(at) if "figure" in message]
+
+
+def unpacked(message: bytes) -> Any:
+    """The tree of a message of components/payload.py, read without it."""
+    (length,) = struct.unpack_from("<I", message)
+    memory = message[-(-(4 + length) // 8) * 8 :]
+
+    def array(found: dict[str, Any]) -> Any:
+        if "$array" not in found:
+            return found
+        kind, shape, offset = found["$array"]
+        values = np.frombuffer(memory, dtype=f"<{kind}", count=math.prod(shape), offset=offset)
+        return values.reshape(shape).tolist()
+
+    return json.loads(message[4 : 4 + length], object_hook=array)
 
 
 def kept(at: AppTest, page: str) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from rnnviz.training import train
 from rnnviz.ui import caches, runs
 from rnnviz.ui.controls import CONTROLS
 from rnnviz.ui.links import Choice, Flag, Number
-from tests.pages.opening import drawn, kept, opened, text
+from tests.pages.opening import drawn, kept, opened, sent, text
 
 PAGE = "adding_problem"
 SMALL = TrainConfig(hidden=4, length=6, batch=4, steps=60, probe_every=10)
@@ -241,13 +241,45 @@ def test_a_run_that_was_never_read_is_not_replaced_by_a_recording(monkeypatch):
 def test_no_step_is_named_or_marked_that_a_run_does_not_have(steps):
     id, attempt = run_of(steps)
     runs.store().settle(id, "stopped", "", attempt=attempt)
+    (message,) = sent(opened(PAGE, {"run": id}))
+    assert message["live"] == {"path": f"/api/runs/{id}/stream"}
+    looks = [step for step in (0, 10, 20, 30, 40, 50, 59) if step < steps]
+    assert message["says"]["at"] == looks
+    for step, said in zip(looks, message["says"]["texts"], strict=True):
+        assert said.startswith(f"Step {step}: loss")
+    # the outline has no point yet, and the stream brings no step that the run does not have
+    assert message["cursor"]["dims"]["training"]["at"] == message["cursor"]["dims"]["training"]["high"] == 0
+    assert {(*curve["x"], *curve["y"]) for curve in message["figure"]["data"]} == {()}
+
+
+def test_a_run_is_drawn_once_and_its_stream_fills_the_columns():
+    id, _ = run_of(40)
     at = opened(PAGE, {"run": id})
-    assert f"Step {steps - 1}: loss" in text(at)
-    (figure,) = drawn(at)
-    assert figure["layout"]["shapes"][-1]["x0"] == steps - 1
+    (before,) = at.get("bidi_component")
+    (message,) = sent(at)
+    assert [(curve["meta"]["lane"], curve["meta"]["column"]) for curve in message["figure"]["data"]] == [
+        (0, "loss"), (0, "reach"), (0, "listening.0"), (0, "listening.1"), (0, "listening.2")
+    ]  # fmt: skip
+    assert message["says"] is None  # while it trains, the page says where it stands
+    (after,) = at.run().get("bidi_component")
+    assert (after.proto.id, after.proto.bytes) == (before.proto.id, before.proto.bytes)
 
 
-def test_the_training_step_ends_where_the_race_ends():
-    at = opened(PAGE, {f"{PAGE}_step": "3200"})
-    assert "Step 3,200:" in text(at)
-    assert next(slider for slider in at.slider if slider.key == f"{PAGE}_step").max == 3200
+@pytest.mark.parametrize("step", [0, 900, 3200])
+def test_the_training_step_of_the_address_is_where_the_cursor_starts(step):
+    (message,) = sent(opened(PAGE, {f"{PAGE}_step": str(step)}))
+    training = message["cursor"]["dims"]["training"]
+    assert (training["low"], training["high"], training["at"]) == (0, 3200, step)
+    says = dict(zip(message["says"]["at"], message["says"]["texts"], strict=True))
+    assert says[step].startswith(f"Step {step:,}: tanh RNN loss")
+    assert message["alt"] == says[step]
+    assert (min(says), max(says)) == (0, 3200)
+
+
+def test_a_training_step_beyond_a_scenes_recording_is_its_last():
+    (message,) = sent(opened(PAGE, {f"{PAGE}_scene": "breath", f"{PAGE}_step": "3200"}))
+    training = message["cursor"]["dims"]["training"]
+    last = caches.recorded({"scene": "breath"})[0].step[-1]
+    assert training["at"] == training["high"] == last < 3200
+    assert message["alt"].startswith(f"Step {last}: ")
+    assert max(message["says"]["at"]) <= last

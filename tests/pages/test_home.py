@@ -40,7 +40,7 @@ def test_it_paints_before_torch_is_loaded():
 import sys
 from streamlit.testing.v1 import AppTest
 at = AppTest.from_file({str(HOUSE / "rnnviz/ui/frame.py")!r}, default_timeout=60).run()
-assert len(at.get("plotly_chart")) == 1 and not at.exception
+assert len(at.get("bidi_component")) == 1 and not at.exception
 sys.exit("torch" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=HOUSE, capture_output=True, text=True)

@@ -6,7 +6,7 @@ from rnnviz.scenes import SCENES
 from rnnviz.ui import caches
 from rnnviz.ui.controls import CONTROLS
 from rnnviz.ui.links import Choice, Flag, Number, Text
-from tests.pages.opening import drawn, kept, opened, text
+from tests.pages.opening import drawn, kept, opened, sent, text
 
 PAGE = "unrolling"
 
@@ -33,7 +33,7 @@ def test_it_opens_with_question_claim_picture_verdict_and_three_controls():
     assert "Without memory the loss cannot go below 0.347; here 0.0006." in text(at)
     assert len(drawn(at)) == 1
     assert at.text_input(f"{PAGE}_word").value == "HELLO"
-    assert "Step 4 reads L and answers O" in at.get("plotly_chart")[0].proto.alt
+    assert "Step 4 reads L and answers O" in sent(at)[0]["alt"]
 
 
 @pytest.mark.parametrize("scene", SCENES[PAGE], ids=lambda scene: scene.name)
@@ -80,7 +80,7 @@ def test_one_why_view_at_a_time_and_only_that_one():
         assert says in text(at)
         assert len(drawn(at)) == 2
     at = opened(PAGE, link(why="generate", start=4))
-    assert len(at.get("plotly_chart")) == 2
+    assert len(drawn(at)) == 2
     assert [s.value for s in at.slider if s.key == f"{PAGE}_start"] == [4]
 
 

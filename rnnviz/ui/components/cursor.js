@@ -41,6 +41,7 @@ class Group {
     this.chosen = {};
     this.hovered = null;
     this.own = new Set(); // dimensions that the reader chose
+    this.awaited = {}; // what the address asks for and is not there yet: a live run will have it
     this.token = undefined;
     this.speed = 1;
     this.playing = null; // the dimension that plays
@@ -53,6 +54,7 @@ class Group {
       clearTimeout(this.writing);
       this.token = token;
       this.chosen = {};
+      this.awaited = {};
       this.own.clear();
     }
     this.members.set(member, dims);
@@ -72,8 +74,13 @@ class Group {
     const { low, high, at } = this.span(dim);
     if (this.chosen[dim] === undefined) {
       const given = addressed(window.location.search, dim);
-      if (given !== null && given >= low && given <= high) this.own.add(dim);
-      this.chosen[dim] = this.own.has(dim) ? given : at;
+      if (given !== null && given >= low) this.awaited[dim] = given;
+      this.chosen[dim] = at;
+    }
+    if (this.awaited[dim] <= high) {
+      this.chosen[dim] = this.awaited[dim];
+      this.own.add(dim);
+      delete this.awaited[dim];
     }
     this.chosen[dim] = clamp(this.chosen[dim], low, high);
   }
@@ -83,6 +90,7 @@ class Group {
     if (!span || !Number.isFinite(value)) return;
     const next = clamp(Math.round(value), span.low, span.high);
     this.own.add(dim);
+    delete this.awaited[dim];
     if (next === this.chosen[dim]) return;
     this.chosen[dim] = next;
     this.rest(REST);
@@ -200,6 +208,7 @@ export class Bar {
         const on = button("›", "One step on", () => (cursor.pause(), cursor.move(dim, 1)));
         this.element.append(this.play, back, on);
       }
+      const row = element("span", { class: "rnn-row" });
       const name = element("span", { class: "rnn-dim" });
       const slide = element("input", { type: "range", class: "rnn-slide" });
       const box = element("input", { type: "number", class: "rnn-box" });
@@ -210,8 +219,9 @@ export class Bar {
         box.value = cursor.chosen[dim];
       });
       this.rows.set(dim, { name, slide, box });
-      this.element.append(name, slide, box);
+      row.append(name, slide, box);
       if (first) this.element.append(this.speeds());
+      this.element.append(row);
     });
   }
 
