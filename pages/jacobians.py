@@ -9,11 +9,12 @@ from rnnviz.verdicts import jacobians as words
 PAGE = "jacobians"
 
 view = scenes.begin(PAGE)
-push, carried = caches.jacobians(view.settings)
+push = caches.jacobians_push(view.settings)
 if push.step != view.settings["step"]:
     st.warning(f"The pushed state lies before the last step: it is pushed at step {push.step} of {view.settings['T']}.")
-verdict = words.verdict(push, carried)
-view.paint(figures.push(push), verdict, alt=verdict.text)
+view.picture(figures.push(push), words.pushed(push))  # on its way while the rest is computed
+carried = caches.jacobians_carried(view.settings)
+view.say(words.verdict(push, carried))
 controls.row(PAGE, ["gain", "input", "cell"])
 
 shown = scenes.why(view)

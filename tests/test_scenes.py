@@ -20,7 +20,7 @@ def numbers(scene):
         case "unrolling":
             return unrolling.verdict(*caches.unrolling(settings)).numbers
         case "jacobians":
-            return jacobians.verdict(*caches.jacobians(settings)).numbers
+            return jacobians.verdict(caches.jacobians_push(settings), caches.jacobians_carried(settings)).numbers
         case "gates":
             return gates.verdict(*caches.gates(settings)).numbers
         case _:

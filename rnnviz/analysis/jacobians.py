@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from rnnviz import arguments
-from rnnviz.arguments import Network, Unrolled
+from rnnviz.arguments import Flag, Network, Unrolled
 from rnnviz.axes import Jacobians
 from rnnviz.results import AllPairs, Array, Transport
 from rnnviz.trace import check_trace
@@ -43,11 +43,11 @@ def step_jacobians(cell: Network, trace: Unrolled, batch: Any = 0) -> Tensor:
     return J
 
 
-def transport(jacobians: Any) -> Transport:
+def transport(jacobians: Any, *, exponents: Flag = True) -> Transport:
     """How a product of step Jacobians grows: ln of the norm of ds_T/ds_k = J_T ... J_{k+1}, later steps on the left.
 
     jacobians [time, state, state], finite. Norms are 2-norms; log_bound is the sum of ln sigma_max(J_i); the exponents
-    come by QR at each step from Q_0 = I, descending. The product is rescaled by powers of two as it is formed, so
+    come by QR at each step from Q_0 = I, descending, and are left out, [0], with exponents=False. The product is rescaled by powers of two as it is formed, so
     10^-4000 is a number like any other; see Transport for what is lost. ValueError names what does not fit.
     Sources: Bengio et al. (1994), Pascanu et al. (2013); exponents Benettin et al. (1980).
     """
@@ -59,7 +59,8 @@ def transport(jacobians: Any) -> Transport:
         factors = np.log(sizes) + np.log(largest)  # apart, since their product may be above the range
     log_bound[:-1] = np.cumsum(factors[::-1])[::-1]
     # never below the truth by a rounding either
-    return Transport(log_norm, np.fmax(log_bound, log_norm), _lyapunov(J), lost)
+    lyapunov = _lyapunov(J) if exponents else np.zeros(0)
+    return Transport(log_norm, np.fmax(log_bound, log_norm), lyapunov, lost)
 
 
 def product_norms(jacobians: Any) -> tuple[Array, Array]:
@@ -79,7 +80,7 @@ def _norms(J: Jacobians) -> tuple[Array, Array]:
     lost: list[bool] = []
     while some := list(islice(products, TOGETHER)):
         matrices, scales, gone = zip(*some, strict=True)
-        sigma.append(torch.linalg.matrix_norm(torch.stack(matrices), 2).numpy())
+        sigma.append(_two_norms(torch.stack(matrices)).numpy())
         logs += scales
         lost += gone
     with np.errstate(divide="ignore"):
@@ -132,19 +133,25 @@ def _products(J: Jacobians) -> Iterator[tuple[Tensor, float, bool]]:
     some of its entries fell below the range of floats."""
     product = torch.eye(J.shape[1], dtype=J.dtype)
     reachable = torch.eye(J.shape[1], dtype=J.dtype)  # where the product is not zero by its structure alone
-    log_scale, tiny = 0.0, torch.finfo(J.dtype).tiny
+    log_scale, tiny, whole = 0.0, torch.finfo(J.dtype).tiny, False
     for jacobian in J.flip(0):
         step, shift = _rescaled(jacobian)
         before = product
         product, more = _rescaled(before @ step)
         product = torch.where(product.abs() < tiny, 0.0, product)  # without all its digits it is not known either
-        reachable = ((reachable @ (jacobian != 0).to(J.dtype)) > 0).to(J.dtype)
+        there = jacobian != 0
+        if not (whole and bool(there.all())):  # full matrices, as most are, leave all in reach
+            reachable = ((reachable @ there.to(J.dtype)) > 0).to(J.dtype)
+            whole = bool(reachable.all())
         gone = (product == 0) & (reachable > 0)
-        if bool(gone.any()):
+        lost = bool(gone.any())
+        if lost:
             # Terms that cancel leave an exact zero; terms that fell below the range are lost.
+            reachable = reachable.clone()
             reachable[gone & (before.abs() @ step.abs() > tiny * math.exp(more))] = 0
+            whole, lost = False, bool(((product == 0) & (reachable > 0)).any())
         log_scale += shift + more
-        yield product, log_scale, bool(((product == 0) & (reachable > 0)).any())
+        yield product, log_scale, lost
 
 
 def _rescaled(matrix: Tensor) -> tuple[Tensor, float]:
@@ -163,8 +170,14 @@ def _spectral_norms(J: Jacobians) -> tuple[Array, Array]:
     """The 2-norms of the matrices relative to their largest entries, and these."""
     largest = J.abs().amax((-1, -2), keepdim=True).clamp_min(torch.finfo(J.dtype).tiny)
     parts = zip(J.split(TOGETHER), largest.split(TOGETHER), strict=True)
-    norms = [torch.linalg.matrix_norm(part / size, 2) for part, size in parts]
+    norms = [_two_norms(part / size) for part, size in parts]
     return torch.cat(norms).numpy(), largest[:, 0, 0].numpy()
+
+
+def _two_norms(matrices: Tensor) -> Tensor:
+    """The 2-norms of matrices whose largest entry is near 1: the largest eigenvalue of P P^T has all its digits, and
+    costs two thirds of a singular value."""
+    return torch.linalg.eigvalsh(matrices @ matrices.mT)[..., -1].clamp_min(0.0).sqrt()
 
 
 def _lyapunov(J: Jacobians) -> Any:

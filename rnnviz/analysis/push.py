@@ -62,7 +62,7 @@ def nudge(network: Network, trace: Unrolled, step: Whole, size: Number, seed: Wh
         v, _ = scaled(v, 0)
         v = v / v.norm().clamp_min(1.0)  # a unit vector again, or still zero
     # The transposed product in reverse order has the same norms, and grows by one step at a time as this one does.
-    forward = transport(J.flip(0).mT)
+    forward = transport(J.flip(0).mT, exponents=False)
     simple = _simple_bound(network, len(J))
     # Two states this close differ by rounding alone: an error is as large as the states were when it was made.
     largest = states.abs().amax(-1).cummax(0).values

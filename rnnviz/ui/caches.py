@@ -36,11 +36,17 @@ for cell, lane in moment.lanes.items():
 """
 
 
-def jacobians(settings: Settings) -> tuple[Push, Carried]:
-    """The push and what is carried back, of the gradients page."""
+def jacobians_push(settings: Settings) -> Push:
+    """The push of the gradients page."""
     cell, inputs = gradient_configs(settings)
-    step = min(int(settings["step"]), inputs.length - 1)
-    return _push(cell, inputs, step, 10.0 ** int(settings["size"])), _carried(cell, inputs)
+    found: Push = _push(cell, inputs, min(int(settings["step"]), inputs.length - 1), 10.0 ** int(settings["size"]))
+    return found
+
+
+def jacobians_carried(settings: Settings) -> Carried:
+    """What is carried back, on the same page."""
+    found: Carried = _carried(*gradient_configs(settings))
+    return found
 
 
 def gradient_configs(settings: Settings) -> tuple[CellConfig, InputConfig]:

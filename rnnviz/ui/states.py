@@ -148,7 +148,7 @@ def group() -> tuple[dict[str, go.Figure], diagrams.Diagram]:
 
 def kinds() -> dict[str, go.Figure]:
     """A figure of every kind that a page draws, from real numbers."""
-    push, carried = caches.jacobians(settings("jacobians"))
+    push, carried = caches.jacobians_push(settings("jacobians")), caches.jacobians_carried(settings("jacobians"))
     reading, nudge = caches.unrolling(settings("unrolling"))
     unit, _, _ = caches.gates(settings("gates"))
     layer, ways, _ = caches.gates(settings("gates", show="lstm"))

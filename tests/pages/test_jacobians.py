@@ -134,7 +134,8 @@ def test_the_code_that_keep_shows_computes_the_views_numbers(capsys):
     _, code = kept(at, PAGE)
     found = {}
     exec(code, found)
-    push, carried = caches.jacobians(at.session_state[f"{PAGE}:settings"])
+    settings = at.session_state[f"{PAGE}:settings"]
+    push, carried = caches.jacobians_push(settings), caches.jacobians_carried(settings)
     assert found["pushed"].left.tolist() == push.left.tolist()
     assert found["back"].transport.reach == carried.transport.reach
     assert str(carried.transport.reach) in capsys.readouterr().out

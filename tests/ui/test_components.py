@@ -91,8 +91,8 @@ def test_a_cursor_spans_what_its_axes_draw_and_starts_where_the_figure_says():
     found = dimensions({"data": [t.to_plotly_json() for t in fig.data], "layout": fig.layout.to_plotly_json()})
     assert found == {
         "lag": {"low": 1, "high": 700, "stride": 3, "at": 700, "label": "lag"},
-        "step": {"low": 1, "high": 2, "stride": 1, "at": 1, "label": "step"},
-        "unit": {"low": 1, "high": 4, "stride": 1, "at": 1, "label": "unit"},
+        "step": {"low": 1, "high": 2, "stride": 1, "at": None, "label": "step"},
+        "unit": {"low": 1, "high": 4, "stride": 1, "at": None, "label": "unit"},
     }
 
 

@@ -25,7 +25,8 @@ export function spanned(specs) {
   const low = Math.min(...specs.map((s) => s.low));
   const high = Math.max(...specs.map((s) => s.high));
   const stride = Math.max(...specs.map((s) => s.stride ?? 1));
-  return { low, high, stride, at: specs[0].at ?? low, label: specs[0].label };
+  const at = specs.find((s) => s.at !== null && s.at !== undefined)?.at ?? low;
+  return { low, high, stride, at, label: specs[0].label };
 }
 
 // The whole number that an address gives for a dimension, or null.
@@ -75,8 +76,8 @@ class Group {
     if (this.chosen[dim] === undefined) {
       const given = addressed(window.location.search, dim);
       if (given !== null && given >= low) this.awaited[dim] = given;
-      this.chosen[dim] = at;
     }
+    if (!this.own.has(dim)) this.chosen[dim] = at; // until somebody chooses, where the drawings say
     if (this.awaited[dim] <= high) {
       this.chosen[dim] = this.awaited[dim];
       this.own.add(dim);

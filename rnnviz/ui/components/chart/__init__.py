@@ -77,7 +77,8 @@ def dimensions(figure: dict[str, Any]) -> dict[str, dict[str, Any]]:
         low, high = _extent(figure, axis, meta)
         if dim in found:
             low, high = min(low, found[dim]["low"]), max(high, found[dim]["high"])
-        at = min(max(int(meta.get("at", {}).get(dim, low)), low), high)
+        given = meta.get("at", {}).get(dim)
+        at = None if given is None else min(max(int(given), low), high)
         stride = max(1, round((high - low) / 200))
         found[dim] = {"low": low, "high": high, "stride": stride, "at": at, "label": DIMENSIONS[dim]}
     return found

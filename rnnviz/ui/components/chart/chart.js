@@ -334,8 +334,6 @@ class Chart {
     const { training } = this.spec.cursor.dims;
     const last = (this.stream?.length ?? 0) - 1;
     if (!training || last <= training.high) return;
-    const { cursor } = this;
-    if (cursor.chosen.training === training.high && !cursor.own.has("training")) cursor.chosen.training = last;
-    this.spec.cursor.dims.training = { ...training, high: last, stride: Math.max(1, Math.round(last / 200)) };
+    this.spec.cursor.dims.training = { ...training, high: last, at: last, stride: Math.max(1, Math.round(last / 200)) };
   }
 }
