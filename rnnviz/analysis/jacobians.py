@@ -47,8 +47,9 @@ def transport(jacobians: Any, *, exponents: Flag = True) -> Transport:
     """How a product of step Jacobians grows: ln of the norm of ds_T/ds_k = J_T ... J_{k+1}, later steps on the left.
 
     jacobians [time, state, state], finite. Norms are 2-norms; log_bound is the sum of ln sigma_max(J_i); the exponents
-    come by QR at each step from Q_0 = I, descending, and are left out, [0], with exponents=False. The product is rescaled by powers of two as it is formed, so
-    10^-4000 is a number like any other; see Transport for what is lost. ValueError names what does not fit.
+    come by QR at each step from Q_0 = I, descending, and are left out, [0], with exponents=False. The product is
+    rescaled by powers of two as it is formed, so 10^-4000 is a number like any other; see Transport for what is lost.
+    ValueError names what does not fit.
     Sources: Bengio et al. (1994), Pascanu et al. (2013); exponents Benettin et al. (1980).
     """
     J = _check(jacobians)
