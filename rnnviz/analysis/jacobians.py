@@ -178,7 +178,8 @@ def _spectral_norms(J: Jacobians) -> tuple[Array, Array]:
 def _two_norms(matrices: Tensor) -> Tensor:
     """The 2-norms of matrices whose largest entry is near 1: the largest eigenvalue of P P^T has all its digits, and
     costs two thirds of a singular value."""
-    return torch.linalg.eigvalsh(matrices @ matrices.mT)[..., -1].clamp_min(0.0).sqrt()
+    largest: Tensor = torch.linalg.eigvalsh(matrices @ matrices.mT)[..., -1]
+    return largest.clamp_min(0.0).sqrt()
 
 
 def _lyapunov(J: Jacobians) -> Any:
