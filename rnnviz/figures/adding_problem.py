@@ -114,7 +114,7 @@ def gradient(step: Array, grad_norm: Array, threshold: float | None) -> go.Figur
     if threshold is not None:
         line = math.log10(threshold)
         low, high = min(low, line), max(high, line)
-        fig.add_hline(y=line, line={"color": theme.RED, "dash": "dash"}, annotation_text=f"clipped above {threshold:g}")
+        theme.level(fig, line, f"clipped above {threshold:g}", theme.RED, dash="dash")
     fig.update_layout(xaxis_title="training step", yaxis_title="norm")
     theme.decades(fig, low - 0.2, high + 0.2)
     theme.cursor(fig, {"training": int(step[-1]) if len(step) else 0}, x="training")
@@ -142,7 +142,7 @@ def by_step(probe: Probe) -> go.Figure:
     )
     values = np.concatenate((logs[np.isfinite(logs)], answer[np.isfinite(answer)]))
     low, high = (float(values.min()), float(values.max())) if values.size else (-1.0, 0.0)
-    fig.add_hline(y=-2, line={"color": theme.REACH, "dash": "dot"}, annotation_text="1 % of the last step")
+    theme.level(fig, -2, "1 % of the last step")
     fig.update_layout(xaxis_title="step of the sequence")
     theme.decades(fig, min(low, -2.5), max(high, 0))
     theme.cursor(fig, x="step")

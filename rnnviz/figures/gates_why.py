@@ -36,8 +36,7 @@ def half_lives(ways: Paths, bias: float | None, show: str) -> go.Figure:
     theme.decades(fig, min(-2.5, float(shown.min())), max(0.5, float(shown.max())))
     theme.tell(fig, heard=True)
     theme.cursor(fig, {"lag": 40}, x="lag")
-    line = {"color": theme.REACH, "width": 1, "dash": "dot"}
-    fig.add_hline(y=-2, line=line, annotation_text="1 % left", annotation_position="bottom right")
+    theme.level(fig, -2, "1 % left", above=False)
     fig.update_layout(xaxis_title="lag k, steps back from the end", yaxis_title=f"share of {state} left")
     return fig
 

@@ -35,12 +35,7 @@ def push(result: Push) -> go.Figure:
     )
     _log_axis(fig, [left, predicted, norm], [bound])
     theme.cursor(fig, {"lag": 40}, x="lag")
-    fig.add_hline(
-        y=-2,
-        line={"color": theme.REACH, "width": 1, "dash": "dot"},
-        annotation_text="1 % left",
-        annotation_position="bottom right",
-    )
+    theme.level(fig, -2, "1 % left", above=False)
     hidden = int(np.count_nonzero(~seen))
     if hidden:
         largest = float(result.floor.max())

@@ -34,12 +34,7 @@ def loss(learned: Learned, steps: int) -> go.Figure:
         (learned.floor, "no memory can do better", "dash"),
     ):
         if value > 0:
-            fig.add_hline(
-                y=math.log10(value),
-                line={"color": theme.GREY, "width": 2, "dash": dash},
-                annotation_text=f"{name}: {digits(value)}",
-                annotation_position="top right",
-            )
+            theme.level(fig, math.log10(value), f"{name}: {digits(value)}", theme.GREY, dash=dash)
         else:
             _note(fig, f"{name}: 0, below the picture")
     if learned.below_floor is not None:

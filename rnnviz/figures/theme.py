@@ -73,6 +73,20 @@ def cursor(fig: go.Figure, at: Mapping[str, int] | None = None, **axes: str) -> 
     tell(fig, cursor=axes, at=dict(at or {}))
 
 
+def level(
+    fig: go.Figure, y: float | int, text: str, color: str = REACH, *, dash: str = "dot", above: bool = True
+) -> None:
+    """A level line through the picture with its name at the right end, above it or below.
+
+    Written as plain data: plotly's own add_hline takes a third of the time of a whole figure.
+    """
+    line = {"color": color, "width": 1.5, "dash": dash}
+    across = {"type": "line", "xref": "x domain", "x0": 0, "x1": 1, "y0": y, "y1": y, "line": line}
+    place = {"xref": "x domain", "x": 1, "xanchor": "right", "y": y, "yanchor": "bottom" if above else "top"}
+    fig.layout.shapes = (*fig.layout.shapes, across)
+    fig.layout.annotations = (*fig.layout.annotations, {"text": text, "showarrow": False, **place})
+
+
 def tell(fig: go.Figure, **what: Any) -> None:
     """What the chart has to know beyond a figure. cursor: axis -> dimension, at: dimension -> value.
 
@@ -80,7 +94,7 @@ def tell(fig: go.Figure, **what: Any) -> None:
     if left out, the same. heard: what falls below 1 % is named. lines: the line of each unit, on an axis of units.
     least: the pixels that the picture needs to be readable; a narrower screen scrolls it sideways.
     """
-    fig.update_layout(meta={**(fig.layout.meta or {}), **what})
+    fig.layout.meta = {**(fig.layout.meta or {}), **what}
 
 
 def band(fig: go.Figure, x: Array, low: Array, high: Array, name: str, color: str) -> None:

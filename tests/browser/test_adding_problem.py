@@ -30,6 +30,15 @@ def test_the_recorded_race_is_the_first_picture_and_scrubs(visit):
     page.wait_for_selector(".js-plotly-plot .main-svg")
     assert step(page) == 900
     assert page.locator("p.verdict").inner_text().count("loss") == 3
+    page.locator(".rnn-slide").focus()
+    page.keyboard.press("Home")
+    page.wait_for_function("() => document.querySelector('p.verdict').innerText.startsWith('Step 0:')")
+    page.locator(".rnn-box").fill("2400")
+    page.locator(".rnn-box").press("Enter")
+    page.wait_for_url("**at_training=2400")
+    assert step(page) == 2400
+    page.reload()
+    page.wait_for_function("() => document.querySelector('p.verdict')?.innerText.startsWith('Step 2,400:')")
 
 
 def test_a_run_streams_is_seen_by_others_and_is_stopped_by_its_owner_only(visit, new_page, settled):

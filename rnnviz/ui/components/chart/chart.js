@@ -176,7 +176,12 @@ class Chart {
     this.legend.set(this.figure, this.meta);
     this.describe();
     this.cursor?.changed();
-    const Plotly = await plotly();
+    const Plotly = await plotly().catch(() => null);
+    if (!Plotly) {
+      loading = null; // the next change asks again
+      this.blank.textContent = "The connection was lost before this chart could be loaded: reload the page.";
+      return;
+    }
     if (this.gone || !this.field.clientWidth) return;
     this.late = document.hidden && this.drawn;
     if (this.late) return;
