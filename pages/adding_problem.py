@@ -16,8 +16,6 @@ if seen.gone and asked:
     st.warning(seen.trouble)
     runs.leave()
 step = int(view.settings["step"])
-
-
 run = seen.run
 lanes = runs.lanes(run) if run is not None else caches.recorded(view.settings)
 fault = next((curve.fault for curve in run.curves if curve.fault), None) if run is not None else None

@@ -48,8 +48,8 @@ class View:
         """
         with st.container(key=f"{self.page}_picture"):
             if self.revealed:
-                raise_all = {value: raised(text) for value, text in (says or {}).items()}
-                self.chart(figure, "figure", alt, bar=True, live=live, says=raise_all)
+                told = {value: raised(text) for value, text in (says or {}).items()}
+                self.chart(figure, "figure", alt, bar=True, live=live, says=told)
             else:
                 st.html('<div class="veil">The picture waits for your answer.</div>')
         if says and not self.revealed:
@@ -70,8 +70,8 @@ class View:
 
     @property
     def token(self) -> str:
-        """Which view the cursor belongs to: another scene, or a moved slider of the training step, begins anew."""
-        return f"{self.scene.name} {self.settings.get('step', '')}"
+        """Which view the cursor belongs to: another scene, another run or a moved slider of its step begins anew."""
+        return f"{self.scene.name} {self.settings.get('step', '')} {st.query_params.get('run', '')}".strip()
 
 
 def begin(page: str) -> View:
