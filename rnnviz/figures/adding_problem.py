@@ -174,6 +174,10 @@ def gates(probe: Probe) -> go.Figure:
     for step in np.flatnonzero(probe.inputs[:, 1]) + 1:
         fig.add_vline(x=int(step), line={"color": theme.ORANGE, "width": 2})
     fig.update_xaxes(title="step of the sequence; the two marks as lines", row=len(names), col=1)
+    numbers = ["", *range(2, len(names) + 1)]
+    axes = {f"x{n}": "step" for n in numbers} | {f"y{n}": "unit" for n in numbers}
+    theme.cursor(fig, {"step": int(np.flatnonzero(probe.inputs[:, 1])[0]) + 1}, **axes)
+    theme.tell(fig, lines=np.arange(probe.gates[names[0]].shape[1]))
     return fig
 
 

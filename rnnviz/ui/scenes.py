@@ -71,7 +71,7 @@ class View:
     @property
     def token(self) -> str:
         """Which view the cursor belongs to: another scene, another run or a moved slider of its step begins anew."""
-        return f"{self.scene.name} {self.settings.get('step', '')} {st.query_params.get('run', '')}".strip()
+        return _token(self.settings)
 
 
 def begin(page: str) -> View:
@@ -81,7 +81,7 @@ def begin(page: str) -> View:
     """
     scenes = {scene.name: scene for scene in SCENES[page]}
     arrived = st.session_state.get("page") != page
-    settings, addressed = _settings(page)
+    settings = _settings(page)
     scene = scenes[str(settings["scene"])]
     with st.container(horizontal=True, vertical_alignment="center", key=f"{page}_head"):
         st.html(f'<h1 class="question">{escape(PAGES[page].question)}</h1>')
@@ -89,9 +89,7 @@ def begin(page: str) -> View:
     for notice in st.session_state[f"{page}:notices"]:
         st.warning(notice)
     revealed = _claim(page, scene, bool(settings["predict"]))
-    view = View(page, scene, settings, revealed, arrived)
-    _forget_cursor(page, view.token, addressed)
-    return view
+    return View(page, scene, settings, revealed, arrived)
 
 
 def raised(text: str) -> str:
@@ -109,8 +107,7 @@ def why(view: View) -> str:
     return str(view.settings["why"])
 
 
-def _settings(page: str) -> tuple[links.Settings, bool]:
-    """The settings, and whether the address gave them: a link, or the Back button."""
+def _settings(page: str) -> links.Settings:
     state, known = st.session_state, CONTROLS[page]
     scenes = {scene.name: dict(scene.settings) for scene in SCENES[page]}
     query = {key: st.query_params.get_all(key) for key in st.query_params}
@@ -137,24 +134,22 @@ def _settings(page: str) -> tuple[links.Settings, bool]:
     _hold(page, settings)
     state["page"] = page
     wanted = links.write(page, known, scenes, settings)
-    if {key: [value] for key, value in wanted.items()} != mine:
+    # The cursor that a reader chose stands in the address, written there by the page; another view has its own, or what
+    # its own address says.
+    before, token = state.get(f"{page}:token"), _token(settings)
+    stale = cursor(st.query_params) if before not in (None, token) and not addressed else {}
+    state[f"{page}:token"] = token
+    if {key: [value] for key, value in wanted.items()} != mine or stale:
         mixed = ("v", "run") if page != "adding_problem" else ("v",)
-        others = {
-            k: v for k, v in query.items() if k not in mixed and not k.startswith(tuple(f"{name}_" for name in SCENES))
-        }
+        pages = tuple(f"{name}_" for name in SCENES)
+        others = {k: v for k, v in query.items() if k not in (*mixed, *stale) and not k.startswith(pages)}
         st.query_params.from_dict({**others, **wanted})
     state[f"{page}:query"] = {key: [value] for key, value in wanted.items()}
-    return settings, addressed
+    return settings
 
 
-def _forget_cursor(page: str, token: str, addressed: bool) -> None:
-    """The cursor that a reader chose stands in the address, written there by the page; another view has its own, or
-    what its own address says."""
-    before = st.session_state.get(f"{page}:token")
-    if before not in (None, token) and not addressed:
-        for key in cursor(st.query_params):
-            del st.query_params[key]
-    st.session_state[f"{page}:token"] = token
+def _token(settings: links.Settings) -> str:
+    return f"{settings['scene']} {settings.get('step', '')} {st.query_params.get('run', '')}".strip()
 
 
 def cursor(query: Mapping[str, str]) -> dict[str, str]:

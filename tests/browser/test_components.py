@@ -141,7 +141,35 @@ def test_zoom_node_pins_and_choices_outlast_a_change(visit, settled):
     assert "(pinned " in page.locator(".rnn-legend").inner_text()
     tools.click()
     page.get_by_role("button", name="Whole picture").click()
-    page.wait_for_function(f"({ranges})()[0][0] < 1")
+    page.wait_for_function(f"({ranges})()[0][0] < 1 && ({ranges})()[1][1] > 0.5")  # the y axis has a range of its own
+
+
+def test_a_finger_that_scrolls_chooses_nothing_and_one_that_taps_or_goes_sideways_does(new_page, settled):
+    page = new_page(viewport={"width": 390, "height": 700}, has_touch=True)
+    page.goto("/jacobians")
+    settled(page)
+    page.wait_for_selector(CHOSEN)
+    touch = page.context.new_cdp_session(page)
+    box = page.locator(".rnn-field").bounding_box()
+
+    def swipe(dx, dy):
+        x, y = box["x"] + 150, box["y"] + 120
+        touch.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+        for k in range(1, 7):
+            point = {"x": x + k * dx / 6, "y": y + k * dy / 6}
+            touch.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [point]})
+        touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        page.wait_for_timeout(300)
+
+    before = chosen(page)
+    swipe(0, -100)
+    assert chosen(page) == before
+    box = page.locator(".rnn-field").bounding_box()
+    swipe(0, 0)
+    tapped = chosen(page)
+    assert tapped != before
+    swipe(80, 0)
+    assert chosen(page)[0] > tapped[0]
 
 
 def test_pictures_and_tables_are_saved(visit):

@@ -5,8 +5,7 @@ import struct
 
 from streamlit.testing.v1 import AppTest
 
-from rnnviz.ui import serving
-from rnnviz.ui.components import cell
+from rnnviz.ui import components, serving
 
 
 def drawn() -> None:
@@ -33,14 +32,14 @@ def test_a_diagram_travels_as_bytes_with_its_cursor():
     assert not app.exception
     one, two = heads(app)
     assert (one["kind"], one["group"], one["token"], one["bar"]) == ("folded", "word", "HI", False)
-    assert one["at"] == {"step": 1, "unit": 1}
-    assert (two["at"], two["bar"]) == ({"step": 2, "unit": 1}, True)
+    assert one["at"] == {}
+    assert (two["at"], two["bar"]) == ({"step": 2}, True)
     assert one["values"]["h"]["$array"][:2] == ["f8", [3, 2]]
 
 
 def test_it_is_registered_once_and_the_stub_imports_what_is_served():
-    assert cell._component() is cell._component()
-    stub = cell.STUB.format(address=serving.address("cell/cell.js"))
+    assert components.registered("cell") is components.registered("cell")
+    stub = components.STUB.format(path=serving.address("cell/cell.js"))
     assert stub.count("\n") <= 3
     assert len(stub) < 300
     assert f'import(new URL("{serving.address("cell/cell.js")}", location.origin).href)' in stub

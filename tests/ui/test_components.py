@@ -90,9 +90,9 @@ def test_a_cursor_spans_what_its_axes_draw_and_starts_where_the_figure_says():
     theme.tell(fig, lines=[3, 2, 1, 0])
     found = dimensions({"data": [t.to_plotly_json() for t in fig.data], "layout": fig.layout.to_plotly_json()})
     assert found == {
-        "lag": {"low": 1, "high": 700, "stride": 3, "at": 700, "label": "lag"},
-        "step": {"low": 1, "high": 2, "stride": 1, "at": None, "label": "step"},
-        "unit": {"low": 1, "high": 4, "stride": 1, "at": None, "label": "unit"},
+        "lag": {"low": 1, "high": 700, "each": 6, "stride": 3, "at": 700, "label": "lag"},
+        "step": {"low": 1, "high": 2, "each": 1, "stride": 1, "at": None, "label": "step"},
+        "unit": {"low": 1, "high": 4, "each": 1, "stride": 1, "at": None, "label": "unit"},
     }
 
 

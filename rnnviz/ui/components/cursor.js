@@ -11,6 +11,7 @@ const PACE = 100; // milliseconds a stride at speed 1
 const CALM = 1000; // with reduced motion, at every speed
 
 const groups = new Map();
+const left = new Map(); // of groups that went with their page: what was chosen there, for the way back
 
 export function group(name) {
   if (!groups.has(name)) groups.set(name, new Group(name));
@@ -24,9 +25,10 @@ export function spanned(specs) {
   if (!specs.length) return null;
   const low = Math.min(...specs.map((s) => s.low));
   const high = Math.max(...specs.map((s) => s.high));
-  const stride = Math.max(...specs.map((s) => s.stride ?? 1));
+  const each = Math.max(...specs.map((s) => s.each ?? 1)); // from one value to the next
+  const stride = Math.max(each, ...specs.map((s) => s.stride ?? 1)); // of a tick, when it plays
   const at = specs.find((s) => s.at !== null && s.at !== undefined)?.at ?? low;
-  return { low, high, stride, at, label: specs[0].label };
+  return { low, high, each, stride, at, label: specs[0].label, open: specs.some((s) => s.open) };
 }
 
 // The whole number that an address gives for a dimension, or null.
@@ -63,7 +65,11 @@ class Group {
     this.changed();
     return () => {
       this.members.delete(member);
-      if (!this.members.size) groups.delete(this.name), this.pause(), clearTimeout(this.writing);
+      if (this.members.size) return;
+      left.set(this.name, { token: this.token, chosen: Object.fromEntries([...this.own].map((dim) => [dim, this.chosen[dim]])) });
+      groups.delete(this.name);
+      this.pause();
+      clearTimeout(this.writing);
     };
   }
 
@@ -71,19 +77,25 @@ class Group {
     return spanned([...this.members.values()].map((dims) => dims[dim]).filter(Boolean));
   }
 
+  // Where the cursor stands: where the reader put it, now or in the address or before the page was left; else where
+  // the drawings say. A live run may have still to get there: it is awaited. Any other value goes to the nearest.
   settle(dim) {
-    const { low, high, at } = this.span(dim);
+    const { low, high, at, open } = this.span(dim);
     if (this.chosen[dim] === undefined) {
-      const given = addressed(window.location.search, dim);
-      if (given !== null && given >= low) this.awaited[dim] = given;
+      const before = left.get(this.name)?.token === this.token ? left.get(this.name).chosen[dim] : undefined;
+      this.awaited[dim] = addressed(window.location.search, dim) ?? before;
+    } else if (this.own.has(dim)) this.awaited[dim] = this.chosen[dim];
+    const wanted = this.awaited[dim];
+    delete this.awaited[dim];
+    if (wanted === undefined || (wanted > high && open)) {
+      this.own.delete(dim);
+      this.chosen[dim] = clamp(at, low, high);
+      if (wanted !== undefined) this.awaited[dim] = wanted;
+      return;
     }
-    if (!this.own.has(dim)) this.chosen[dim] = at; // until somebody chooses, where the drawings say
-    if (this.awaited[dim] <= high) {
-      this.chosen[dim] = this.awaited[dim];
-      this.own.add(dim);
-      delete this.awaited[dim];
-    }
-    this.chosen[dim] = clamp(this.chosen[dim], low, high);
+    this.own.add(dim);
+    this.chosen[dim] = clamp(wanted, low, high);
+    if (addressed(window.location.search, dim) !== this.chosen[dim]) this.rest(REST);
   }
 
   choose(dim, value) {
@@ -105,8 +117,8 @@ class Group {
     this.changed();
   }
 
-  move(dim, strides) {
-    this.choose(dim, this.chosen[dim] + strides * (this.span(dim)?.stride ?? 1));
+  move(dim, steps) {
+    this.choose(dim, this.chosen[dim] + steps * (this.span(dim)?.each ?? 1));
   }
 
   play(dim) {
@@ -116,7 +128,7 @@ class Group {
     this.playing = dim;
     const calm = window.matchMedia?.("(prefers-reduced-motion: reduce)").matches;
     const tick = () => {
-      this.move(dim, 1);
+      this.choose(dim, this.chosen[dim] + (this.span(dim)?.stride ?? 1));
       if (this.chosen[dim] >= (this.span(dim)?.high ?? -Infinity)) this.pause();
       else this.ticking = setTimeout(tick, calm ? CALM : PACE / this.speed);
     };

@@ -314,7 +314,7 @@ test("numbers that are not finite are drawn as such", () => {
   const tree = model("unrolled", { hidden: 2 });
   tree.values.h[1][0] = null; // as a message without arrays has it
   tree.values.h = tree.values.h.map((row) => Array.from(row, (value) => value ?? NaN));
-  const { parentElement, svg } = drawn({ ...tree, values: { h: tree.values.h } });
+  const { parentElement, svg } = drawn({ ...tree, token: "another view", values: { h: tree.values.h } });
   assert.ok(svg.all().some((node) => /rnn-lost/.test(node.attributes.class ?? "") && /^(not known|infinite|minus)/.test(node.textContent)));
   cell.leave(parentElement);
   const strip = model("folded", { hidden: 9 });

@@ -16,6 +16,7 @@ test("the nearest value of a row", () => {
   const row = [0, 10, 20];
   assert.deepEqual([-5, 0, 4, 5, 6, 15.1, 20, 99].map((v) => chart.nearest(row, v)), [0, 0, 0, 0, 1, 2, 2, 2]);
   assert.equal(chart.nearest([], 1), -1);
+  assert.deepEqual([-5, 0, 9, 10, 99].map((v) => chart.before(row, v)), [-1, 0, 0, 1, 2]);
 });
 
 test("a line of 10,000 points is thinned and keeps its peaks, its ends and its gaps", () => {
@@ -58,6 +59,10 @@ test("a value at the cursor is read from lines, heat maps, and said where there 
   assert.equal(chart.reading(line, { cursor: {} }, { lag: 1 }), null);
   const map = { type: "heatmap", x: [1, 2, 3], z: [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]] };
   assert.equal(chart.reading(map, { ...meta, lines: [1, 0] }, { lag: 3, unit: 1 }), "0.6");
+  const seldom = { x: [0, 50, 100], y: [1, 2, 3] };
+  const found = [0, 49, 50, 149, 150].map((lag) => chart.reading(seldom, { cursor: { x: "lag" } }, { lag }));
+  assert.deepEqual(found, ["1", "1", "2", "3", "–"]);
+  assert.equal(chart.reading({ ...seldom, meta: { column: "reach" } }, { cursor: { x: "lag" } }, { lag: 150 }), "3");
   assert.equal(chart.reading({ ...line, meta: { most: -2 } }, meta, { lag: 0 }), "beyond T");
 });
 
@@ -98,8 +103,12 @@ test("a chart in words: ends, extremes, and where it falls below 1 %", () => {
 });
 
 test("the table has exact digits, and a comma in a name stays in its cell", () => {
-  const data = [{ name: 'a, "b"', x: [1], y: [1 / 3] }, { name: "m", type: "heatmap", z: [[5]] }];
-  assert.equal(chart.table({ data }, {}), `series,x,y,value\r\n"a, ""b""",1,${1 / 3},\r\nm,0,0,5`);
+  const data = [{ name: 'a, "b"', x: [1], y: [1 / 3] }, { name: "m", type: "heatmap", z: [[5], [6]] }];
+  const rows = ["series,x,y,value", `"a, ""b""",1,${1 / 3},`, "m,0,2,5", "m,0,1,6"]; // of a heat map the units
+  assert.equal(chart.table({ data }, { lines: [1, 0] }), rows.join("\r\n"));
+  const twice = [{ name: "RNN", x: [1], y: [2] }, { name: "RNN", x: [1], y: [3], yaxis: "y2" }];
+  const layout = { yaxis: { title: { text: "loss" } }, yaxis2: { title: { text: "reach" } } };
+  assert.match(chart.table({ data: twice, layout }, {}), /"RNN, loss",1,2,\r\n"RNN, reach",1,3,/);
 });
 
 test("titles are folded at words", () => {

@@ -66,23 +66,31 @@ test("an address opens at its step; one that is no step of this view is passed o
   window.location = new URL("http://here/page?at_step=33");
   cursor.join(one, { token: "b", dims: dims(0, 50, 7) });
   assert.equal(cursor.chosen.step, 33);
-  for (const wrong of ["9999", "-1", "x", "1e3", ""]) {
+  for (const wrong of ["-1", "x", "1e3", "", "99999999999"]) {
     window.location = new URL(`http://here/page?at_step=${wrong}`);
     cursor.join(one, { token: `c${wrong}`, dims: dims(0, 50, 7) });
     assert.equal(cursor.chosen.step, 7, wrong);
   }
   assert.equal(addressed("?at_step=007", "step"), 7);
+  window.location = new URL("http://here/page?at_step=9999");
+  cursor.join(one, { token: "far", dims: dims(0, 50, 7) });
+  assert.equal(cursor.chosen.step, 90, "the nearest that there is");
 });
 
 test("an address may be ahead of a run that has still to get there, unless the reader moves first", () => {
   window.location = new URL("http://here/page?at_step=120");
-  cursor.join(one, { token: "b", dims: dims(0, 50, 7) });
+  const open = (high) => ({ step: { ...dims(0, high, 7).step, open: true } });
+  cursor.join(one, { token: "b", dims: open(50) });
   assert.equal(cursor.chosen.step, 7);
-  cursor.join(one, { token: "b", dims: dims(0, 130, 7) });
+  cursor.join(one, { token: "b", dims: open(130) });
   assert.equal(cursor.chosen.step, 120);
-  cursor.join(one, { token: "c", dims: dims(0, 50, 7) });
+  cursor.join(one, { token: "b", dims: open(60) });
+  assert.equal(cursor.chosen.step, 7, "what was chosen is awaited again");
+  cursor.join(one, { token: "b", dims: open(130) });
+  assert.equal(cursor.chosen.step, 120);
+  cursor.join(one, { token: "c", dims: open(50) });
   cursor.choose("step", 8);
-  cursor.join(one, { token: "c", dims: dims(0, 130, 7) });
+  cursor.join(one, { token: "c", dims: open(130) });
   assert.equal(cursor.chosen.step, 8);
 });
 
@@ -138,10 +146,27 @@ test("an address that the server wrote from before the last move is written agai
   assert.equal(cursor.chosen.step, 12);
 });
 
-test("a group without drawings is gone", () => {
+test("a group without drawings is gone, and on the way back stands where it was left", () => {
   cursor.choose("step", 30);
   leave.forEach((out) => out());
-  assert.notEqual(group(cursor.name), cursor);
+  const again = group(cursor.name);
+  assert.notEqual(again, cursor);
+  again.join(one, { token: "a", dims: dims(0, 50, 7) });
+  assert.equal(again.chosen.step, 30);
+  again.join(one, { token: "another view", dims: dims(0, 50, 7) });
+  assert.equal(again.chosen.step, 7);
+});
+
+test("keys go from value to value, playing a stride at a time", (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  cursor.join(other, { token: "a", dims: { step: { ...dims(0, 4000).step, each: 20, stride: 60 } } });
+  cursor.choose("step", 900);
+  cursor.move("step", 1);
+  assert.equal(cursor.chosen.step, 920);
+  cursor.play("step");
+  t.mock.timers.tick(100);
+  assert.equal(cursor.chosen.step, 980);
+  cursor.pause();
 });
 
 test("the widest extent and the coarsest stride count", () => {

@@ -1,25 +1,10 @@
 """The cell, drawn: a diagram of rnnviz.figures.diagrams as SVG with live numbers, under the page's cursor."""
 
-from collections.abc import Callable, Mapping
-from functools import cache
-
-import streamlit as st
+from collections.abc import Mapping
 
 from rnnviz.figures.diagrams import Diagram
-from rnnviz.ui import serving
+from rnnviz.ui.components import registered
 from rnnviz.ui.components.payload import pack
-
-# What draws is a served file, which a browser keeps: the stub alone rides on each message.
-STUB = """const ready = import(new URL("{address}", location.origin).href);
-export default (c) => {{ ready.then((m) => m.draw(c)); return () => ready.then((m) => m.leave(c.parentElement)); }}
-"""
-
-
-@cache
-def _component() -> Callable[..., object]:
-    """Registered once a process: again at each run would be a new component to the browser."""
-    stub = STUB.format(address=serving.address("cell/cell.js"))
-    return st.components.v2.component("rnnviz_cell", js=stub, isolate_styles=False)
 
 
 def cell(
@@ -27,8 +12,8 @@ def cell(
 ) -> None:
     """Draws a diagram that obeys the cursor of its group, whose dimensions are "step" and "unit", both from 1.
 
-    token: which view this is; with another one the cursor starts at `at`, {"step": 1, "unit": 1} where it says
-    nothing. bar: with the cursor's own controls under it, where no other drawing of the group has them.
+    token: which view this is; with another one the cursor starts at `at`, where it says nothing at what another drawing
+    says, else at 1. bar: with the cursor's own controls under it, where no other drawing of the group has them.
     """
-    tree = {**diagram.tree(), "group": group, "token": token, "at": {"step": 1, "unit": 1, **(at or {})}, "bar": bar}
-    _component()(key=key, data=pack(tree))
+    tree = {**diagram.tree(), "group": group, "token": token, "at": dict(at or {}), "bar": bar}
+    registered("cell")(key=key, data=pack(tree))

@@ -36,9 +36,11 @@ class View {
     };
     stage.addEventListener("keydown", (event) => keys(this.cursor, event, "step", "unit"));
     svg.addEventListener("pointerdown", (event) => {
-      this.pressed = event.button === 0;
+      this.touched = event.pointerType === "touch" ? this.over(event) : null; // a finger may be about to scroll
+      this.pressed = event.button === 0 && !this.touched;
       if (this.pressed) choose(this.over(event));
     });
+    svg.addEventListener("pointerup", () => this.touched && choose(this.touched));
     svg.addEventListener("pointermove", (event) => {
       const over = this.over(event);
       this.light(event.target.closest("[data-weight]")?.dataset.weight);

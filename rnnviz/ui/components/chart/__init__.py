@@ -6,23 +6,13 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-import streamlit as st
 
 from rnnviz.figures.theme import DIMENSIONS
+from rnnviz.ui.components import registered
 from rnnviz.ui.components.payload import pack
-from rnnviz.ui.serving import address
 
-# The script is imported from its own address: here it would travel with every message.
-STUB = """const ready = import(new URL("{path}", location.origin).href);
-export default (c) => {{ ready.then((m) => m.draw(c)); return () => ready.then((m) => m.leave(c.parentElement)); }};
-"""
-
-
-@st.cache_resource(show_spinner=False)
-def _component() -> Any:
-    return st.components.v2.component(
-        "rnnviz_chart", js=STUB.format(path=address("chart/chart.js")), isolate_styles=False
-    )
+FEW = 8
+"""Steps, up to which each has its tick."""
 
 
 def chart(
@@ -45,7 +35,7 @@ def chart(
     """
     more = {"group": group, "token": token, "bar": bar}
     data = payload(figure, name=key, alt=alt, cursor=more, live=live, says=says or {})
-    _component()(key=key, data=data, height="content")
+    registered("chart")(key=key, data=data, height="content")
 
 
 def payload(
@@ -56,6 +46,9 @@ def payload(
     layout = plain["layout"]
     layout.pop("template", None)  # the page's colours stand in for plotly's own
     dims = dimensions(plain)
+    for axis, dim in (layout.get("meta") or {}).get("cursor", {}).items():
+        if axis[0] == "x" and dims[dim]["high"] - dims[dim]["low"] < FEW:
+            layout.setdefault(f"xaxis{axis[1:]}", {})["dtick"] = 1  # there is no half step
     return pack(
         {
             "figure": {"data": plain["data"], "layout": layout},
@@ -80,22 +73,30 @@ def dimensions(figure: dict[str, Any]) -> dict[str, dict[str, Any]]:
         given = meta.get("at", {}).get(dim)
         at = None if given is None else min(max(int(given), low), high)
         stride = max(1, round((high - low) / 200))
-        found[dim] = {"low": low, "high": high, "stride": stride, "at": at, "label": DIMENSIONS[dim]}
+        each = max(_spacing(figure, axis), found.get(dim, {}).get("each", 1))
+        found[dim] = {"low": low, "high": high, "each": each, "stride": stride, "at": at, "label": DIMENSIONS[dim]}
     return found
+
+
+def _spacing(figure: dict[str, Any], axis: str) -> int:
+    """From one value of an axis to the next, as the longest of its lines has them."""
+    gaps = [np.diff(values) for values in _values(figure, axis) if len(values) > 1]
+    return max(1, round(float(np.median(max(gaps, key=len))))) if gaps and axis[0] == "x" else 1
 
 
 def _extent(figure: dict[str, Any], axis: str, meta: dict[str, Any]) -> tuple[int, int]:
     if axis[0] == "y" and "lines" in meta:
         return 1, max(1, len(meta["lines"]))
-    of = f"{axis[0]}axis"
-    values = [
-        np.asarray(trace[axis[0]], dtype=float)
-        for trace in figure["data"]
-        if trace.get(of, axis[0]) == axis and isinstance(trace.get(axis[0]), np.ndarray | list)
-    ]
-    known = np.concatenate([np.zeros(0), *values])
-    known = known[np.isfinite(known)]
+    known = np.concatenate([np.zeros(0), *_values(figure, axis)])
     return (int(np.ceil(known.min())), int(np.floor(known.max()))) if known.size else (0, 0)
+
+
+def _values(figure: dict[str, Any], axis: str) -> list[np.ndarray]:
+    """What the traces of an axis have on it, as far as it is known."""
+    of = f"{axis[0]}axis"
+    mine = [trace.get(axis[0]) for trace in figure["data"] if trace.get(of, axis[0]) == axis]
+    values = [np.asarray(given, dtype=float) for given in mine if isinstance(given, np.ndarray | list)]
+    return [row[np.isfinite(row)] for row in values]
 
 
 def _arrays(value: Any) -> Any:

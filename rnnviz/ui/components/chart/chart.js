@@ -6,7 +6,7 @@ import { Bar, button, element, group, keys, set, style } from "../cursor.js";
 import { digits, power } from "../numbers.js";
 import { unpack } from "../payload.js";
 import { annotated, dressed, ink, printed } from "./dress.js";
-import { axisName, beyond, described, ghost, isLine, nearest, table, taken, thin } from "./figure.js";
+import { axisName, before, beyond, described, ghost, isLine, table, taken, thin } from "./figure.js";
 import { Legend, rich } from "./legend.js";
 import { Columns, Stream } from "./live.js";
 import { Pointer } from "./pointer.js";
@@ -37,6 +37,11 @@ export function draw({ data, parentElement }) {
 export function leave(parentElement) {
   charts.get(parentElement)?.leave();
   charts.delete(parentElement);
+}
+
+function rename(tool, text) {
+  tool.textContent = text;
+  set(tool, { "aria-label": text, title: text });
 }
 
 const ordered = ([a, b]) => (a < b ? [a, b] : [b, a]);
@@ -90,7 +95,7 @@ class Chart {
     tool("Whole picture", () => this.unzoom());
     this.pinning = tool("Pin these curves", () => this.pin());
     for (const format of ["png", "svg"]) tool(`Save ${format.toUpperCase()}`, () => this.save(format));
-    tool("Save CSV", () => this.saveTable());
+    this.csv = tool("Save CSV", () => this.saveTable());
     tool("In words", () => (this.words.hidden = !this.words.hidden));
     menu.append(summary, list);
     menu.addEventListener("keydown", (event) => event.key === "Escape" && ((menu.open = false), summary.focus()));
@@ -111,7 +116,9 @@ class Chart {
   }
 
   set(spec) {
-    if (spec.cursor?.token !== this.spec?.cursor?.token) this.ranges = {}; // another view
+    const kind = (one) => [...new Set(one?.figure.data.map((trace) => `${trace.type} ${trace.yaxis}`))].sort().join();
+    if (spec.cursor?.token !== this.spec?.cursor?.token || kind(spec) !== kind(this.spec)) this.ranges = {}; // another view
+    if (kind(spec) !== kind(this.spec)) this.unpin();
     this.spec = spec;
     this.given = spec.figure.layout;
     this.meta = this.given.meta ?? {};
@@ -191,7 +198,7 @@ class Chart {
     if (!this.drawn) {
       this.drawn = true;
       this.plot.on("plotly_relayout", (changes) => this.relaid(changes));
-      this.plot.on("plotly_doubleclick", () => this.unzoom());
+      this.plot.on("plotly_doubleclick", () => (this.pointer.back(), this.unzoom()));
     }
     await this.mark();
     this.pointer.place();
@@ -258,8 +265,7 @@ class Chart {
     const { says } = this.spec;
     if (!says) return this.verdict.remove();
     if (!this.verdict.parentElement) this.sheet.after(this.verdict);
-    const k = nearest(says.at, at);
-    const text = says.texts[k > 0 && says.at[k] > at ? k - 1 : k];
+    const text = says.texts[Math.max(0, before(says.at, at))];
     if (text === this.saying) return;
     this.saying = text;
     this.verdict.replaceChildren(...rich(text));
@@ -269,7 +275,7 @@ class Chart {
 
   zoom() {
     this.pointer.zooming = !this.pointer.zooming;
-    this.zooming.textContent = this.pointer.zooming ? "Drag the cursor again" : "Zoom by dragging";
+    rename(this.zooming, this.pointer.zooming ? "Drag the cursor again" : "Zoom by dragging");
     this.paint();
   }
 
@@ -281,9 +287,14 @@ class Chart {
   // The curves as they are now stay as ghosts under what comes next.
   pin() {
     const curve = (trace) => isLine(trace) && /lines/.test(trace.mode ?? "lines") && trace.hoverinfo !== "skip";
-    this.pins = this.pins.length ? [] : this.figure.data.filter(curve).map(ghost);
-    this.pinning.textContent = this.pins.length ? "Unpin" : "Pin these curves";
+    if (this.pins.length) this.unpin();
+    else this.pins = this.figure.data.filter(curve).map(ghost), rename(this.pinning, "Unpin");
     this.paint();
+  }
+
+  unpin() {
+    this.pins = [];
+    rename(this.pinning, "Pin these curves");
   }
 
   // ---- words and files
@@ -291,8 +302,10 @@ class Chart {
   describe() {
     const empty = !this.figure.data.some((trace) => (trace.z ?? trace.y ?? []).length) && !this.given.annotations?.length;
     this.blank.textContent = !empty ? "" : this.stream ? "The first point is on its way." : "Nothing to draw.";
-    const [alt, ...lines] = described(this.figure, this.meta, this.spec.alt);
-    set(this.plot, { "aria-label": alt ?? "Chart", "aria-describedby": this.words.id });
+    // A drawing's coordinates are no data: what it shows is among what the page keeps.
+    this.csv.hidden = this.given.showlegend === false && !this.meta.cursor;
+    const lines = described(this.figure, this.meta, this.spec.alt);
+    set(this.plot, { "aria-label": lines[0] ?? "Chart", "aria-describedby": this.words.id });
     if (lines.join() === this.told) return;
     this.told = lines.join();
     this.words.replaceChildren(...lines.map((text) => Object.assign(element("li"), { textContent: text })));
@@ -338,7 +351,9 @@ class Chart {
   grow() {
     const { training } = this.spec.cursor.dims;
     const last = (this.stream?.length ?? 0) - 1;
-    if (!training || last <= training.high) return;
+    if (!training || !this.stream) return;
+    training.open = true;
+    if (last <= training.high) return;
     this.spec.cursor.dims.training = { ...training, high: last, at: last, stride: Math.max(1, Math.round(last / 200)) };
   }
 }

@@ -24,9 +24,10 @@ function readable(root, color) {
   return `rgba(${[red, green, blue].map((c) => Math.round(c * unit)).join(",")},${alpha})`;
 }
 
-// given: the figure's own layout. zoomed: axis -> range that the reader chose; zooming: a drag zooms, and does not move
+// own: the figure's own layout. zoomed: axis -> range that the reader chose; zooming: a drag zooms, and does not move
 // the cursor.
-export function dressed(given, { text, paper, font, grid, line }, { width, height, zoomed, zooming }) {
+export function dressed(own, { text, paper, font, grid, line }, { width, height, zoomed, zooming }) {
+  const given = structuredClone(own); // Plotly writes a zoom into what it is given
   const axis = { gridcolor: grid, zerolinecolor: line, linecolor: line, tickcolor: line };
   const margin = { l: 64, r: 24, t: 28, b: 48, ...given.margin };
   if (given.showlegend !== false) margin.t = Math.min(margin.t, 12); // the legend stands outside
@@ -52,7 +53,8 @@ export function dressed(given, { text, paper, font, grid, line }, { width, heigh
     plot_bgcolor: "rgba(0,0,0,0)",
     font: { family: font, color: text, ...given.font },
     showlegend: false,
-    hovermode: given.hovermode === "x unified" ? false : given.hovermode, // the legend reads out
+    // where there is a cursor the legend reads out
+    hovermode: given.hovermode !== "x unified" ? given.hovermode : given.meta?.cursor ? false : "closest",
     dragmode: zooming ? "zoom" : false,
     annotations: given.annotations ?? [],
   };
@@ -69,8 +71,9 @@ export function printed(layout, full, colors, { marks, rules, legend }) {
     paper_bgcolor: colors.paper,
     plot_bgcolor: colors.paper,
     showlegend: legend,
-    height: layout.height + 30,
-    margin: { ...layout.margin, t: layout.margin.t + 30 },
+    font: { ...layout.font, family: "Arial, sans-serif" }, // a picture on its own has no font of the page
+    height: layout.height + 50,
+    margin: { ...layout.margin, t: layout.margin.t + 50 },
     annotations: [...layout.annotations, ...marks],
     shapes: [...(layout.shapes ?? []), ...cursor],
   };

@@ -16,6 +16,12 @@ export function nearest(row, v) {
   return low > 0 && v - row[low - 1] <= row[low] - v ? low - 1 : Math.min(low, row.length - 1);
 }
 
+// The index of the last value at or before v, -1 before the first: what holds at v.
+export function before(row, v) {
+  const k = nearest(row, v);
+  return k >= 0 && row[k] > v ? k - 1 : k;
+}
+
 // Which points to draw of a line: all, or of each stretch its lowest and highest and one gap. No peak is lost.
 // from, to: what is looked at; the points next to it are kept, so that the line leaves the picture.
 export function thin(x, y, from = -Infinity, to = Infinity, most = MOST) {
@@ -75,6 +81,13 @@ export const axisName = (id) => `${id[0]}axis${id.slice(1)}`;
 export const isLine = (trace) => (trace.type ?? "scatter") === "scatter" && trace.x && trace.y && !/text/.test(trace.mode ?? "");
 export const plain = (text) => String(text ?? "").replace(/<br>/g, " ").replace(/<[^<>]*>/g, "");
 
+// Its name; where several have the same, with what its axis is of.
+function named(trace, figure) {
+  const several = figure.data.filter((other) => other.name === trace.name).length > 1;
+  const axis = several && plain(figure.layout?.[axisName(trace.yaxis ?? "y")]?.title?.text);
+  return axis ? `${plain(trace.name)}, ${axis}` : plain(trace.name);
+}
+
 // What a trace shows at the cursor, or null if the cursor is none of its axes'.
 export function reading(trace, meta, at) {
   const dim = meta.cursor?.[trace.xaxis ?? "x"];
@@ -88,10 +101,11 @@ export function reading(trace, meta, at) {
     return known(trace.z[line]?.[column], digits);
   }
   if (!isLine(trace)) return null;
-  const k = nearest(trace.x, value);
+  const k = before(trace.x, value);
   if (k < 0) return "–";
-  const room = Math.abs((trace.x[Math.min(k + 1, trace.x.length - 1)] ?? 0) - (trace.x[Math.max(k - 1, 0)] ?? 0));
-  if (Math.abs(trace.x[k] - value) > Math.max(1, room)) return "–";
+  // Between two points the earlier one holds; after the last one nothing, but of a run that is still to go on.
+  const ended = k === trace.x.length - 1 && value - trace.x[k] >= Math.max(1, trace.x[k] - (trace.x[k - 1] ?? -Infinity));
+  if (ended && !trace.meta?.column) return "–";
   if (trace.text?.[k]) return plain(trace.text[k]);
   if (trace.meta?.most !== undefined && trace.y[k] >= trace.meta.most) return "beyond T";
   return known(trace.y[k], (meta.decades ?? []).includes(trace.yaxis ?? "y") ? power : digits);
@@ -103,7 +117,7 @@ const known = (value, write) => (value === null || value === undefined || Number
 export function described(figure, meta, alt) {
   const said = [alt];
   for (const trace of figure.data) {
-    const name = plain(trace.name);
+    const name = named(trace, figure);
     if (!name || trace.hoverinfo === "skip") continue;
     if (trace.type === "heatmap") {
       const all = trace.z.flatMap((row) => [...row]).filter(Number.isFinite);
@@ -139,12 +153,13 @@ export function table(figure, meta) {
   const rows = [["series", "x", "y", "value"]];
   const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   for (const trace of figure.data) {
-    const name = plain(trace.name) || "unnamed";
+    const name = named(trace, figure) || "unnamed";
+    const unit = (line) => (meta.lines ? meta.lines.indexOf(line) + 1 : (trace.y?.[line] ?? line));
     if (trace.type === "heatmap") {
-      trace.z.forEach((row, line) => row.forEach((v, k) => rows.push([name, trace.x?.[k] ?? k, trace.y?.[line] ?? line, v])));
+      trace.z.forEach((row, line) => row.forEach((v, k) => rows.push([name, trace.x?.[k] ?? k, unit(line), v])));
     } else if (trace.x && trace.y && trace.hoverinfo !== "skip") {
-      const unit = (meta.decades ?? []).includes(trace.yaxis ?? "y") ? " (decimal logarithm)" : "";
-      for (let k = 0; k < trace.x.length; k++) rows.push([name + unit, trace.x[k], trace.y[k], ""]);
+      const log = (meta.decades ?? []).includes(trace.yaxis ?? "y") ? " (decimal logarithm)" : "";
+      for (let k = 0; k < trace.x.length; k++) rows.push([name + log, trace.x[k], trace.y[k], ""]);
     }
   }
   return rows.map((row) => row.map((cell) => quoted(String(cell ?? ""))).join(",")).join("\r\n");

@@ -50,7 +50,12 @@ export class Legend {
     const titled = (trace) => `${plain(this.figure.layout[axisName(trace.yaxis ?? "y")]?.title?.text)} `;
     for (const { name, value } of this.entries) {
       const mine = this.figure.data.filter((trace) => trace.name === name);
-      const values = mine.map((trace) => [mine.length > 1 ? titled(trace) : "", reading(trace, this.meta, at)]);
+      const read = (trace) => {
+        const under = trace.fill === "tonexty" && this.figure.data[this.figure.data.indexOf(trace) - 1];
+        const own = reading(trace, this.meta, at);
+        return under && own !== null ? `${own} to ${reading(under, this.meta, at)}` : own;
+      };
+      const values = mine.map((trace) => [mine.length > 1 ? titled(trace) : "", read(trace)]);
       const pinned = pins.filter((pin) => pin.name === name).map((pin) => reading(pin, this.meta, at));
       const now = values.filter(([, text]) => text !== null).map((parts) => parts.join("")).join(", ");
       const text = pinned.length ? `${now} (pinned ${pinned.join(", ")})` : now;

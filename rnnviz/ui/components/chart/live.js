@@ -37,7 +37,7 @@ export class Columns {
     }
     const [kind, which] = name.split(".");
     const y = this.probes[kind].map((value) => (kind === "reach" ? Math.min(value, most) : value[which]));
-    return { x: this.probe_step, y };
+    return { x: this.probe_step.slice(), y };
   }
 }
 

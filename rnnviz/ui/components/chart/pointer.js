@@ -4,6 +4,7 @@ import { clamp, element } from "../cursor.js";
 import { axisName } from "./figure.js";
 
 const CLICK = 4; // pixels that a click may move
+const TWICE = 600; // milliseconds within which two clicks are a double one
 
 export class Pointer {
   // field: the element over which the pointer moves; full(): Plotly's laid-out figure, or null before the first.
@@ -105,12 +106,19 @@ export class Pointer {
     this.last = event;
     const over = this.under(event, this.dragging);
     if (!this.dragging) return this.cursor?.hover(over);
+    // A finger that goes up or down scrolls the page.
+    const [dx, dy] = [event.clientX - this.from.clientX, event.clientY - this.from.clientY].map(Math.abs);
+    if (this.from.pointerType === "touch" && !this.sideways && dx < Math.max(CLICK, dy)) return;
+    this.sideways = true;
     for (const [dim, value] of Object.entries(over ?? {})) this.cursor.choose(dim, value);
   }
 
   press(event) {
     const over = event.button === 0 ? this.under(event) : null;
     if (!over) return;
+    if (event.timeStamp - (this.from?.timeStamp ?? -Infinity) > TWICE) this.before = { ...this.cursor.chosen };
+    this.from = event;
+    this.sideways = false;
     const choose = () => {
       this.cursor.pause();
       this.cursor.hover(null);
@@ -123,11 +131,20 @@ export class Pointer {
       window.addEventListener("pointerup", (end) => still(end) && choose(), { once: true });
       return;
     }
-    choose();
+    const touch = event.pointerType === "touch";
+    if (!touch) choose();
     this.dragging = true;
     this.field.setPointerCapture(event.pointerId);
-    for (const end of ["pointerup", "pointercancel"]) {
-      this.field.addEventListener(end, () => (this.dragging = false), { once: true });
-    }
+    const end = ({ type }) => {
+      if (!this.dragging) return;
+      this.dragging = false;
+      if (touch && type === "pointerup" && !this.sideways) choose();
+    };
+    for (const name of ["pointerup", "pointercancel"]) this.field.addEventListener(name, end, { once: true });
+  }
+
+  // A double click is for the picture: the cursor goes back to where it was.
+  back() {
+    for (const [dim, value] of Object.entries(this.before ?? {})) this.cursor?.choose(dim, value);
   }
 }
