@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+from plotly.colors import sample_colorscale
 
 from rnnviz.results import HEARD, Array
 
@@ -115,6 +116,12 @@ def decades(fig: go.Figure, low: float | int, high: float | int, axis: str = "y"
     of = f"{axis[0]}axis{axis[1:]}"
     fig.update_layout({of: {"range": [low - room, high + room], "tickvals": ticks, "ticktext": text}})
     tell(fig, decades=[*(fig.layout.meta or {}).get("decades", []), axis])
+
+
+def signed(values: Array) -> list[str]:
+    """The colours of numbers from -1 to 1, one by one."""
+    colors: list[str] = sample_colorscale(SIGNED, (np.clip(values, -1, 1) + 1) / 2)
+    return colors
 
 
 def on_signed(value: float) -> str:

@@ -91,10 +91,7 @@ def _states(fig: go.Figure, result: Reading, wide: float) -> None:
         width=wide,
         name="state",
         marker={
-            "color": values,
-            "colorscale": theme.SIGNED,
-            "cmin": -1,
-            "cmax": 1,
+            "color": theme.signed(values),
             "line": {"width": 1, "color": theme.GREY},
         },
         text=[signed(v, short=time > WIDE) for v in values],

@@ -53,8 +53,9 @@ def column(figure, y):
 def test_every_unit_is_a_square_with_its_number_and_sign():
     reading = a_reading(hidden=3)
     state = bars(unrolling.read(reading, PUSH), "state")
-    assert list(state.marker.color) == reading.states[1:].ravel().tolist()
-    assert (state.marker.cmin, state.marker.cmax) == (-1, 1)
+    values = reading.states[1:].ravel()
+    assert np.asarray(state.customdata)[:, 2].tolist() == values.tolist()
+    assert list(state.marker.color) == theme.signed(values)
     assert list(state.text) == [letters.signed(v, False) for v in reading.states[1:].ravel()]
     assert {text[0] for text in state.text} == {"+", "−"}
     # unit 1 on top, and no square on another

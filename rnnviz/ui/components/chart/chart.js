@@ -2,7 +2,7 @@
 //
 // Streamlit calls draw() at each change of data or theme. Zoom, hover, pins and switched-off lines outlast it.
 
-import { Bar, button, element, group, keys, set, style } from "../cursor.js";
+import { Bar, element, group, keys, set, style } from "../cursor.js";
 import { digits, power } from "../numbers.js";
 import { unpack } from "../payload.js";
 import { annotated, dressed, ink, printed } from "./dress.js";
@@ -10,6 +10,7 @@ import { axisName, before, beyond, described, ghost, isLine, table, taken, thin 
 import { Legend, rich } from "./legend.js";
 import { Columns, Stream } from "./live.js";
 import { Pointer } from "./pointer.js";
+import { rename, Tools } from "./tools.js";
 
 const TICK = 250; // milliseconds between two drawings of what a live run sends
 const SPEECH = 1000; // before a sentence that follows the cursor is spoken
@@ -39,11 +40,6 @@ export function leave(parentElement) {
   charts.delete(parentElement);
 }
 
-function rename(tool, text) {
-  tool.textContent = text;
-  set(tool, { "aria-label": text, title: text });
-}
-
 const ordered = ([a, b]) => (a < b ? [a, b] : [b, a]);
 
 class Chart {
@@ -71,7 +67,14 @@ class Chart {
     scroll.append(this.field);
     this.sheet.append(this.legend.element, scroll, this.foot);
     this.root.append(this.sheet, this.words, this.status);
-    this.foot.append(this.menu());
+    this.tools = new Tools({
+      zoom: () => this.zoom(),
+      whole: () => this.unzoom(),
+      pin: () => this.pin(),
+      save: (format) => (format === "csv" ? this.saveTable() : this.save(format)),
+      words: () => (this.words.hidden = !this.words.hidden),
+    });
+    this.foot.append(this.tools.element);
     parent.append(this.root);
     this.pointer = new Pointer(this.field, () => (this.drawn ? this.plot._fullLayout : null));
     this.field.addEventListener("keydown", (event) => this.cursor && keys(this.cursor, event, ...this.dims));
@@ -79,28 +82,6 @@ class Chart {
     this.sized.observe(this.field);
     this.awake = () => !document.hidden && this.late && this.paint();
     document.addEventListener("visibilitychange", this.awake);
-  }
-
-  menu() {
-    const menu = element("details", { class: "rnn-menu" });
-    const summary = element("summary", { "aria-label": "Tools of this chart", title: "Zoom, pin, save" });
-    const list = element("div", { class: "rnn-tools" });
-    summary.textContent = "⋯";
-    const tool = (text, act) => {
-      const one = button(text, text, () => ((menu.open = false), act()));
-      list.append(one);
-      return one;
-    };
-    this.zooming = tool("Zoom by dragging", () => this.zoom());
-    tool("Whole picture", () => this.unzoom());
-    this.pinning = tool("Pin these curves", () => this.pin());
-    for (const format of ["png", "svg"]) tool(`Save ${format.toUpperCase()}`, () => this.save(format));
-    this.csv = tool("Save CSV", () => this.saveTable());
-    tool("In words", () => (this.words.hidden = !this.words.hidden));
-    menu.append(summary, list);
-    menu.addEventListener("keydown", (event) => event.key === "Escape" && ((menu.open = false), summary.focus()));
-    menu.addEventListener("focusout", ({ relatedTarget }) => relatedTarget && !menu.contains(relatedTarget) && (menu.open = false));
-    return menu;
   }
 
   leave() {
@@ -275,7 +256,7 @@ class Chart {
 
   zoom() {
     this.pointer.zooming = !this.pointer.zooming;
-    rename(this.zooming, this.pointer.zooming ? "Drag the cursor again" : "Zoom by dragging");
+    rename(this.tools.zoom, this.pointer.zooming ? "Drag the cursor again" : "Zoom by dragging");
     this.paint();
   }
 
@@ -288,13 +269,13 @@ class Chart {
   pin() {
     const curve = (trace) => isLine(trace) && /lines/.test(trace.mode ?? "lines") && trace.hoverinfo !== "skip";
     if (this.pins.length) this.unpin();
-    else this.pins = this.figure.data.filter(curve).map(ghost), rename(this.pinning, "Unpin");
+    else this.pins = this.figure.data.filter(curve).map(ghost), rename(this.tools.pin, "Unpin");
     this.paint();
   }
 
   unpin() {
     this.pins = [];
-    rename(this.pinning, "Pin these curves");
+    rename(this.tools.pin, "Pin these curves");
   }
 
   // ---- words and files
@@ -303,7 +284,7 @@ class Chart {
     const empty = !this.figure.data.some((trace) => (trace.z ?? trace.y ?? []).length) && !this.given.annotations?.length;
     this.blank.textContent = !empty ? "" : this.stream ? "The first point is on its way." : "Nothing to draw.";
     // A drawing's coordinates are no data: what it shows is among what the page keeps.
-    this.csv.hidden = this.given.showlegend === false && !this.meta.cursor;
+    this.tools.csv.hidden = this.given.showlegend === false && !this.meta.cursor;
     const lines = described(this.figure, this.meta, this.spec.alt);
     set(this.plot, { "aria-label": lines[0] ?? "Chart", "aria-describedby": this.words.id });
     if (lines.join() === this.told) return;
