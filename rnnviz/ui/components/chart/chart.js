@@ -179,7 +179,7 @@ class Chart {
     if (!this.drawn) {
       this.drawn = true;
       this.plot.on("plotly_relayout", (changes) => this.relaid(changes));
-      this.plot.on("plotly_doubleclick", () => (this.pointer.back(), this.unzoom()));
+      this.plot.on("plotly_doubleclick", () => this.pointer.doubled() && this.unzoom());
     }
     await this.mark();
     this.pointer.place();

@@ -116,7 +116,8 @@ export class Pointer {
   press(event) {
     const over = event.button === 0 ? this.under(event) : null;
     if (!over) return;
-    if (event.timeStamp - (this.from?.timeStamp ?? -Infinity) > TWICE) this.before = { ...this.cursor.chosen };
+    this.twice = event.timeStamp - (this.from?.timeStamp ?? -Infinity) < TWICE;
+    if (!this.twice) this.before = { ...this.cursor.chosen };
     this.from = event;
     this.sideways = false;
     const choose = () => {
@@ -143,8 +144,10 @@ export class Pointer {
     for (const name of ["pointerup", "pointercancel"]) this.field.addEventListener(name, end, { once: true });
   }
 
-  // A double click is for the picture: the cursor goes back to where it was.
-  back() {
+  // A double click is for the picture: the cursor goes back to where it was. Plotly takes one tap for two.
+  doubled() {
+    if (!this.twice) return false;
     for (const [dim, value] of Object.entries(this.before ?? {})) this.cursor?.choose(dim, value);
+    return true;
   }
 }
