@@ -18,9 +18,8 @@ if seen.gone and asked:
 step = int(view.settings["step"])
 run = seen.run
 lanes = runs.lanes(run) if run is not None else caches.recorded(view.settings)
-fault = next((curve.fault for curve in run.curves if curve.fault), None) if run is not None else None
-# What the picture itself says at each step; a run that is going on says it below, anew each second.
-told = {} if seen.live or fault else words.along(lanes)
+# What the picture itself says at each step; a run that is going on, or broke, says it below, anew each second.
+told = {} if seen.live or runs.fault(run) else words.along(lanes)
 
 
 @st.fragment(run_every=seen.tick)
@@ -30,10 +29,9 @@ def verdict() -> None:
     if now.trouble and not now.gone:
         st.warning(now.trouble)
     if now.run is not None:
-        run, fault = now.run, next((curve.fault for curve in now.run.curves if curve.fault), None)
-        if run.live or not told:
-            view.say(words.verdict(runs.lanes(run), run.done, fault))
-        runs.bar(run)
+        if now.run.live or not told:
+            view.say(words.verdict(runs.lanes(now.run), now.run.done, runs.fault(now.run)))
+        runs.bar(now.run)
     if now.tick != seen.tick or (now.run is None) != (seen.run is None):
         st.rerun()
 
@@ -86,16 +84,15 @@ with st.expander("More controls"):
     controls.row(PAGE, ["activation", "recurrent", "gain"])
     controls.row(PAGE, ["forget", "write"])
 
-if seen.run is not None or seen.gone:
-    kept = caches.recorded(view.settings) if seen.run is None else runs.lanes(seen.run)
-    if seen.run is None:
-        st.caption(words.source(kept))
+if run is not None or seen.gone:
+    if run is None:
+        st.caption(words.source(lanes))
     downloads.keep(
         view,
-        caches.recorded_code(view.settings) if seen.run is None else caches.train_code(seen.run.configs[0]),
+        caches.recorded_code(view.settings) if run is None else caches.train_code(run.configs[0]),
         {
             f"{lane.name}_{name}": getattr(lane, name)
-            for lane in kept
+            for lane in lanes
             for name in ("step", "loss", "probe_step", "reach", "listening")
         },
     )

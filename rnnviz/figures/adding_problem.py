@@ -126,20 +126,8 @@ def by_step(probe: Probe) -> go.Figure:
     fig = theme.figure(320)
     steps = np.arange(len(probe.log_grad_norm))
     logs, answer = theme.log10(probe.log_grad_norm), theme.log10(probe.log_answer)
-    fig.add_scatter(
-        x=steps,
-        y=logs,
-        mode="lines",
-        name="‖∂L/∂s_t‖",
-        line={"color": theme.BLUE, "width": 3},
-    )
-    fig.add_scatter(
-        x=steps,
-        y=answer,
-        mode="lines",
-        name="‖∂ŷ/∂s_t‖ relative to the last step",
-        line={"color": theme.GREEN, "width": 3, "dash": "dash"},
-    )
+    theme.line(fig, steps, logs, "‖∂L/∂s_t‖", theme.BLUE)
+    theme.line(fig, steps, answer, "‖∂ŷ/∂s_t‖ relative to the last step", theme.GREEN, "dash")
     values = np.concatenate((logs[np.isfinite(logs)], answer[np.isfinite(answer)]))
     low, high = (float(values.min()), float(values.max())) if values.size else (-1.0, 0.0)
     theme.level(fig, -2, "1 % of the last step")

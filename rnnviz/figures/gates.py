@@ -17,8 +17,6 @@ SHARES = "fiozr"
 LINES = 64
 """Of a carpet at most: about one pixel each."""
 GAP = 0.035
-ZOOMS = ["zoom", "pan", "zoomin", "zoomout", "resetscale"]
-"""Buttons that would cover the marks' values, on strips that show all there is."""
 HEIGHT = theme.HEIGHT - 36
 """The choice of what is shown stands above it, and both together are a page's picture."""
 
@@ -37,7 +35,7 @@ def ribbons(unit: HandSet) -> go.Figure:
     for name in "fig":
         _ribbon(fig, steps, unit.gates[name], name, rows[name])
     _ribbon(fig, start, unit.level, "c", rows["c"])
-    style: dict[str, Any] = {"mode": "lines", "line_shape": "hv", "yaxis": rows["answer"], "hovertemplate": "%{y:.3g}"}
+    style: dict[str, Any] = {"mode": "lines", "line_shape": "hv", "yaxis": rows["answer"]}
     right, said = {"color": theme.GREY, "width": 3, "dash": "dash"}, {"color": theme.RED, "width": 3}
     fig.add_scatter(x=start, y=unit.truth, name="right", line=right, **style)
     fig.add_scatter(x=start, y=unit.answer, name="answer", line=said, **style)
@@ -114,7 +112,7 @@ def _rows(fig: go.Figure, heights: dict[str, float]) -> dict[str, str]:
         rows[name] = "y" if n == 1 else f"y{n}"
         fig.update_layout({_axis(rows[name]): {"domain": [bottom, top], "anchor": "x"}})
         top = bottom - GAP
-    fig.update_layout(xaxis={"anchor": rows[name], "title": "step"}, hoversubplots="axis", modebar_remove=ZOOMS)
+    fig.update_layout(xaxis={"anchor": rows[name], "title": "step"})
     return rows
 
 
@@ -126,7 +124,7 @@ def _ribbon(fig: go.Figure, x: Array, y: Array, name: str, row: str) -> None:
     color = theme.GATES[name]
     fig.add_scatter(
         x=x, y=y, name=f"{WORDS[name]} {name}", mode="lines", line={"color": color, "width": 2.5}, line_shape="hv",
-        fill="tozeroy", fillcolor=theme.faded(color, 0.4), yaxis=row, hovertemplate="%{y:.3g}",
+        fill="tozeroy", fillcolor=theme.faded(color, 0.4), yaxis=row,
     )  # fmt: skip
 
 

@@ -25,13 +25,13 @@ def half_lives(ways: Paths, bias: float | None, show: str) -> go.Figure:
     product = "Π f" if keep == "f" else "Π (1 − z)"
     theme.band(fig, lag, least, most, "least and most of any unit", theme.GATES[keep])
     name = f"direct path {product}, half-life {_steps(ways.half_direct)}"
-    _log_line(fig, lag, direct, name, theme.GATES[keep], "dash")
+    theme.line(fig, lag, direct, name, theme.GATES[keep], "dash")
     if bias is not None:
         closed = -lag * math.log10(1 + math.exp(-bias))
-        _log_line(fig, lag, closed, f"σ({bias:g})<sup>k</sup>".replace("-", "−"), theme.GREY, "dot")
+        theme.line(fig, lag, closed, f"σ({bias:g})<sup>k</sup>".replace("-", "−"), theme.GREY, "dot")
     ratio = f"∂{state}<sub>T</sub>/∂{state}<sub>T−k</sub>"
     name = f"whole ‖{ratio}‖, half-life {_steps(ways.half_whole)}"
-    _log_line(fig, lag, whole, name, theme.GATES[state], "solid")
+    theme.line(fig, lag, whole, name, theme.GATES[state], "solid")
     shown = np.concatenate([v[np.isfinite(v)] for v in (least, most, whole)])
     theme.decades(fig, min(-2.5, float(shown.min())), max(0.5, float(shown.max())))
     theme.tell(fig, heard=True)
@@ -47,7 +47,7 @@ def parting(result: Parting) -> go.Figure:
     steps = np.arange(1, len(result.apart) + 1)
     with np.errstate(divide="ignore"):
         apart, diagonal = np.log10(result.apart), np.log10(result.diagonal)
-    _log_line(fig, steps, apart, "U_n as it is", theme.GATES["h"], "solid")
+    theme.line(fig, steps, apart, "U_n as it is", theme.GATES["h"], "solid")
     marker = {"color": theme.GREY, "size": 7, "symbol": "x"}
     rounding = "the diagonal of U_n alone: rounding"
     fig.add_scatter(x=steps, y=diagonal, mode="markers", name=rounding, marker=marker)
@@ -86,10 +86,6 @@ def saturated(name: str, values: Array) -> str:
     if name in SHARES:
         return f"{100 * np.mean(values < 0.1):.0f} % shut, {100 * np.mean(values > 0.9):.0f} % open"
     return f"{100 * np.mean(np.abs(values) > 0.9):.0f} % saturated"
-
-
-def _log_line(fig: go.Figure, x: Array, y: Array, name: str, color: str, dash: str) -> None:
-    fig.add_scatter(x=x, y=y, mode="lines", name=name, line={"color": color, "width": 3, "dash": dash})
 
 
 def _steps(half_life: float) -> str:

@@ -22,10 +22,10 @@ def push(result: Push) -> go.Figure:
         left = np.where(seen, np.log10(result.left), np.nan)
     predicted, norm, bound = (theme.log10(v) for v in (result.predicted, result.log_norm, result.log_bound))
     if result.log_simple is not None:
-        _line(fig, n, theme.log10(result.log_simple), "bound (γ σ<sub>max</sub>(W))ⁿ", theme.GREY, "dot")
-    _line(fig, n, bound, BOUND, theme.GREY, "dash")
-    _line(fig, n, norm, "the most any push keeps", theme.BLUE, "solid")
-    _line(fig, n, predicted, "the derivative of this push", theme.ORANGE, "solid")
+        theme.line(fig, n, theme.log10(result.log_simple), "bound (γ σ<sub>max</sub>(W))ⁿ", theme.GREY, "dot")
+    theme.line(fig, n, bound, BOUND, theme.GREY, "dash")
+    theme.line(fig, n, norm, "the most any push keeps", theme.BLUE, "solid")
+    theme.line(fig, n, predicted, "the derivative of this push", theme.ORANGE, "solid")
     fig.add_scatter(
         x=n,
         y=left,
@@ -54,9 +54,9 @@ def back(result: Carried) -> go.Figure:
     transport = result.transport
     k = np.arange(len(transport.log_norm))
     norm, bound = theme.log10(transport.log_norm[::-1]), theme.log10(transport.log_bound[::-1])
-    _line(fig, k, bound, BOUND, theme.GREY, "dash")
-    _line(fig, k, norm, "‖∂s<sub>T</sub>/∂s<sub>T−k</sub>‖", theme.BLUE, "solid")
-    _line(fig, k, theme.log10(result.total), "random vectors carried back", theme.GREEN, "dashdot")
+    theme.line(fig, k, bound, BOUND, theme.GREY, "dash")
+    theme.line(fig, k, norm, "‖∂s<sub>T</sub>/∂s<sub>T−k</sub>‖", theme.BLUE, "solid")
+    theme.line(fig, k, theme.log10(result.total), "random vectors carried back", theme.GREEN, "dashdot")
     _log_axis(fig, [norm, theme.log10(result.total)], [bound])
     theme.cursor(fig, {"lag": 40}, x="lag")
     if transport.reach is not None:
@@ -77,18 +77,14 @@ def tug(result: Carried) -> go.Figure:
         )
         return fig
     slopes, weights, total = (theme.log10(v) for v in (result.slopes, result.weights, result.total))
-    _line(fig, k, weights, "weights ‖WᵀDu‖/‖Du‖", theme.BLUE, "dash")
-    _line(fig, k, slopes, "slopes ‖Du‖/‖u‖", theme.RED, "dot")
-    _line(fig, k, total, "together", theme.GREEN, "solid")
+    theme.line(fig, k, weights, "weights ‖WᵀDu‖/‖Du‖", theme.BLUE, "dash")
+    theme.line(fig, k, slopes, "slopes ‖Du‖/‖u‖", theme.RED, "dot")
+    theme.line(fig, k, total, "together", theme.GREEN, "solid")
     _log_axis(fig, [weights, slopes, total], [])
     theme.tell(fig, heard=False)
     theme.cursor(fig, {"lag": 40}, x="lag")
     fig.update_layout(xaxis_title=LAG, yaxis_title="factor")
     return fig
-
-
-def _line(fig: go.Figure, x: np.ndarray, y: np.ndarray, name: str, color: str, dash: str) -> None:
-    fig.add_scatter(x=x, y=y, mode="lines", name=name, line={"color": color, "width": 3, "dash": dash})
 
 
 def _log_axis(fig: go.Figure, shown: list[np.ndarray], bounds: list[np.ndarray]) -> None:

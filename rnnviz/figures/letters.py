@@ -47,7 +47,6 @@ def loss(learned: Learned, steps: int) -> go.Figure:
         marker={"color": theme.RED, "size": 12},
         name="the network in the picture",
         text=[digits(float(learned.losses[at]))],
-        hovertemplate="%{text}",
     )
     values = [math.log10(v) for v in (*known, learned.uniform, learned.floor) if v > 0]
     theme.decades(fig, min(values), max(values) + 0.2)

@@ -138,6 +138,11 @@ def lanes(run: Run) -> list[Progress]:
     return [_progress(curve) for curve in run.curves]
 
 
+def fault(run: Run | None) -> str | None:
+    """Why it cannot go on, or None."""
+    return None if run is None else next((curve.fault for curve in run.curves if curve.fault), None)
+
+
 def outline(run: Run) -> list[Progress]:
     """The same without a point: the run's stream fills it in the browser."""
     none = np.zeros(0)

@@ -26,8 +26,7 @@ def lines(*curves: np.ndarray, name: str = "line", height: int = 300) -> go.Figu
     """Curves over steps from 0, with the cursor of the step."""
     fig = theme.figure(height)
     for k, curve in enumerate(curves):
-        line = {"color": COLORS[k % 5], "dash": DASHES[k // 2 % 5], "width": 3}
-        fig.add_scatter(x=np.arange(len(curve)), y=curve, mode="lines", name=f"{name} {k + 1}", line=line)
+        theme.line(fig, np.arange(len(curve)), curve, f"{name} {k + 1}", COLORS[k % 5], DASHES[k // 2 % 5])
     theme.cursor(fig, x="step")
     fig.update_layout(xaxis_title="step", yaxis_title="value")
     return fig

@@ -203,7 +203,15 @@ export class Bar {
     this.cursor = cursor;
     this.element = element("div", { class: "rnn-bar", role: "group", "aria-label": "Cursor" });
     this.rows = new Map();
-    this.said = "";
+  }
+
+  // The bar that a drawing has from now on: the one it had, another one for another cursor, none without dims.
+  static kept(bar, cursor, dims) {
+    if (bar && (!dims || bar.cursor !== cursor)) bar.element.remove(), (bar = null);
+    if (!dims) return null;
+    bar ??= new Bar(cursor);
+    bar.set(dims);
+    return bar;
   }
 
   // dims: their names, the one that plays first.

@@ -104,12 +104,8 @@ class View {
       step: { low: 1, high: model.steps, stride: 1, at: step, label: "step" },
       unit: { low: 1, high: model.hidden, stride: 1, at: unit, label: "unit" },
     } });
-    if (this.bar?.cursor !== this.cursor || !model.bar) this.bar = (this.bar?.element.remove(), null);
-    if (model.bar) {
-      this.bar ??= new Bar(this.cursor);
-      this.bar.set(model.hidden > 1 ? ["step", "unit"] : ["step"]);
-      this.root.append(this.bar.element);
-    }
+    this.bar = Bar.kept(this.bar, this.cursor, model.bar ? (model.hidden > 1 ? ["step", "unit"] : ["step"]) : null);
+    if (this.bar) this.root.append(this.bar.element);
     this.layout = null; // it was the last model's; without a width there is none until there is one
     this.width = 0;
     this.fit();

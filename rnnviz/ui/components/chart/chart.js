@@ -117,12 +117,8 @@ class Chart {
     this.cursor = cursor;
     if (cursor) this.grow(), (this.out = cursor.join(this, given));
     this.pointer.set(cursor, this.meta);
-    if (this.bar && (!given?.bar || this.bar.cursor !== cursor)) this.bar.element.remove(), (this.bar = null);
-    if (given?.bar) {
-      this.bar ??= new Bar(cursor);
-      this.bar.set(this.dims);
-      this.foot.prepend(this.bar.element);
-    }
+    this.bar = Bar.kept(this.bar, cursor, given?.bar ? this.dims : null);
+    if (this.bar && !this.bar.element.parentElement) this.foot.prepend(this.bar.element);
     this.foot.classList.toggle("rnn-alone", !this.bar);
   }
 
