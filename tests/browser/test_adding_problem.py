@@ -9,8 +9,8 @@ STOP = ".st-key-run_stop button"  # by its key: Streamlit has a Stop of its own,
 
 
 def step(page):
-    """The step that the verdict speaks of."""
-    found = re.search(r"Step ([\d,]+):", page.locator("p.verdict").inner_text())
+    """The step that the verdict speaks of; the one of before may stand beside it until the script has ended."""
+    found = re.search(r"Step ([\d,]+):", page.locator("p.verdict").first.inner_text())
     return int(found[1].replace(",", "")) if found else -1
 
 

@@ -52,7 +52,7 @@ def writer(server):
 
 def wait_for(page, steps):
     page.wait_for_function(
-        "steps => document.querySelector('.js-plotly-plot')?.data?.[0]?.x?.length === steps", arg=steps, timeout=20_000
+        "steps => document.querySelector('.js-plotly-plot')?.data?.[0]?.x?.length === steps", arg=steps, timeout=60_000
     )
 
 
