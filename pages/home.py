@@ -5,17 +5,13 @@ import streamlit as st
 from rnnviz.figures import home as figures
 from rnnviz.scenes import PAGES
 from rnnviz.ui import caches, controls, downloads, scenes
-from rnnviz.verdicts import home as words
 
 PAGE = "home"
 DOORS = [name for name in PAGES if name != PAGE]
 
 view = scenes.begin(PAGE)
-moment = caches.home(view.settings)
-rnn, lane = moment.lanes.values()
-verdict = words.verdict(moment)
-view.paint(figures.lanes(moment), verdict, alt=verdict.text)
-controls.row(PAGE, ["step", "number", "second"])
+view.lanes(figures.lanes(caches.home(view.settings)), figures.TOUR)
+controls.draw(PAGE, "second")
 
 with st.container(key=f"{PAGE}_doors"):
     for column, door in zip(st.columns(len(DOORS)), DOORS, strict=True):
@@ -28,9 +24,11 @@ st.caption(
     "The loss is an exponential average."
 )
 
+moment = caches.home(view.settings, scenes.cursor(st.query_params))  # what is looked at
+rnn, lane = moment.lanes.values()
 downloads.keep(
     view,
-    caches.home_code(view.settings),
+    caches.home_code(moment),
     {
         "training_step": rnn.steps,
         "loss_rnn": rnn.loss,

@@ -2,47 +2,85 @@
 
 import streamlit as st
 
-from rnnviz.figures import diagrams
 from rnnviz.figures import letters as behind
+from rnnviz.figures import states as others
 from rnnviz.figures import unrolling as figures
-from rnnviz.ui import caches, controls, downloads, scenes
+from rnnviz.ui import caches_unrolling as caches
+from rnnviz.ui import controls, downloads, scenes
+from rnnviz.verdicts import states as said_of
 from rnnviz.verdicts import unrolling as words
 
 PAGE = "unrolling"
-SENTENCE = '<p class="claim">{}</p>'
 
 view = scenes.begin(PAGE)
-reading, push = caches.unrolling(view.settings)
-view.paint(figures.read(reading, push), words.verdict(reading, push), alt=words.described(reading, push))
+settings = view.settings
+reading, push = caches.reading(settings)
+with view.stage() as shown:
+    if shown:
+        folded, chain = st.columns([5, 7])
+        with folded:
+            view.cell(figures.cell(reading), "folded")
+        with chain:
+            view.cell(figures.read(reading, push), "chain", at=figures.telling(reading), bar=True)
+view.say(words.verdict(reading, push))
 controls.row(PAGE, ["word", "units", "net"])
 
-shown = scenes.why(view)
-if shown == "loss":
-    learned = caches.unrolling_learned(view.settings)
+why = scenes.why(view)
+if why == "nudge":
+    said = words.nudge(push)
+    view.tell(said)
+    view.chart(behind.nudge(push), "nudge", said)
+    controls.row(PAGE, ["step", "size"])
+elif why == "loss":
+    learned = caches.learned(settings)
     said = words.loss(learned)
-    st.html(SENTENCE.format(scenes.raised(said)))
+    view.tell(said)
     view.chart(behind.loss(learned, reading.steps), "loss", said)
-elif shown == "parameters":
-    said = words.parameters(reading)
-    st.html(SENTENCE.format(scenes.raised(said)))
-    view.chart(behind.parameters(reading), "parameters", said)
-elif shown == "cell":
-    view.cell(diagrams.folded(reading), "folded")
-    view.cell(diagrams.unrolled(reading), "unrolled", bar=True)
-elif shown == "generate":
+elif why == "generate":
     with st.spinner("More seeds learn the same word …"):
-        spelled = caches.unrolling_spelled(view.settings)
-    said = words.spelled(spelled, reading.word, int(view.settings["start"])).text
-    st.html(SENTENCE.format(scenes.raised(said)))
+        spelled = caches.spelled(settings)
+    said = words.spelled(spelled, reading.word, int(settings["start"])).text
+    view.tell(said)
     view.chart(behind.generate(spelled), "generate", said)
     controls.row(PAGE, ["start"])
+elif why == "carry":
+    leaked = caches.leaked(settings)
+    said = said_of.leak(leaked).text
+    view.tell(said)
+    view.chart(others.leak(leaked), "leak", said, within="lab")
+    controls.row(PAGE, ["cell", "forget"])
+    controls.draw(PAGE, "feed")
+    controls.row(PAGE, ["T", "hidden"])
+elif why == "lab":
+    states = caches.states(settings)
+    name = caches.layer(settings)
+    said = said_of.states(states).text
+    view.tell(said)
+    if caches.forward(settings):
+        view.cell(figures.layer(states, name, caches.lab_configs(settings)[1].text), "lab_cell", within="lab")
+    view.chart(others.heat(states, name), "lab_heat", f"States of {name}", within="lab", bar=True)
+    view.chart(others.units(states, name), "lab_units", f"The units of {name}", within="lab")
+    controls.row(PAGE, ["cell", "layers", "ways"])
+    controls.row(PAGE, ["forget", "layer", "way"])
+    controls.draw(PAGE, "feed")
+    controls.row(PAGE, ["T", "hidden"])
+    if settings["feed"] == "own":
+        controls.draw(PAGE, "own")
+elif why == "parameters":
+    said = words.parameters(reading)
+    view.tell(said)
+    view.chart(behind.parameters(reading), "parameters", said)
+    costs = caches.costs(settings)
+    said = said_of.cost(costs).text
+    view.tell(said)
+    view.chart(others.cost(costs), "cost", said)
 
 with st.expander("More controls"):
-    controls.row(PAGE, ["seed", "step", "size"])
+    controls.row(PAGE, ["seed"] if why == "nudge" else ["seed", "step", "size"])
 
 downloads.keep(
     view,
-    caches.unrolling_code(view.settings),
+    caches.code(settings),
     {
         "letter": list(reading.word),
         "answer": list(reading.says),

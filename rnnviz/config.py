@@ -6,16 +6,19 @@ from typing import Any
 
 from rnnviz import arguments
 from rnnviz.arguments import Name, Number, Whole
+from rnnviz.own import Table, rectangle
 
 CELLS = ("rnn", "lstm", "gru")
 ACTIVATIONS = ("tanh", "relu", "sigmoid", "linear")
 RECURRENT = ("uniform", "orthogonal", "identity", "normal")
 RESETS = ("before", "after")
 INPUT_WEIGHTS = ("uniform", "identity")
-INPUT_KINDS = ("noise", "zeros", "sine", "impulse", "adding", "text")
+INPUT_KINDS = ("noise", "zeros", "sine", "impulse", "adding", "text", "own")
 OPTIMIZERS = ("adam", "sgd")
 CLIP_MODES = ("global", "each", "value")
 LENGTH = 100
+TEXT, LETTERS = 2000, 100
+"""Characters of a text that a network learns, and how many different ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +58,11 @@ class CellConfig:
 
 @dataclass(frozen=True, slots=True)
 class InputConfig:
-    """A sequence to feed in: noise of standard deviation strength, a sine, an impulse, an adding sequence, a text.
+    """A sequence to feed in: noise of standard deviation strength, a sine, an impulse, an adding sequence, a text, or
+    own values, a row a step.
 
-    A text has its own length, which may be left out; zeros and an adding sequence have no strength.
+    A text and own values have their own length, which may be left out; zeros, an adding sequence and own values have
+    no strength. values are kept as tuples of floats, whatever rows they came in.
     """
 
     kind: Name = "noise"
@@ -65,6 +70,7 @@ class InputConfig:
     strength: Number = 1.0
     text: Name = ""
     seed: Whole = 0
+    values: Table = ()
 
     def __post_init__(self) -> None:
         arguments.choice("kind", self.kind, INPUT_KINDS)
@@ -76,11 +82,19 @@ class InputConfig:
                 f"text is {arguments.shown(self.text)}: it takes at least one letter with kind='text', and nothing else"
             )
         if self.text:
-            if self.length not in (LENGTH, len(self.text)):
-                raise ValueError(f"length is {self.length}: this text takes {len(self.text)}, or leave it out")
-            object.__setattr__(self, "length", len(self.text))
-        if self.kind in ("zeros", "adding") and self.strength != 1.0:
+            self._own_length("this text takes", len(self.text))
+        if self.kind == "own":
+            object.__setattr__(self, "values", rectangle("values", self.values))
+            self._own_length("these values take", len(self.values))
+        elif self.values != ():
+            raise ValueError(f"values is {arguments.shown(self.values)}: only kind='own' has it, leave it ()")
+        if self.kind in ("zeros", "adding", "own") and self.strength != 1.0:
             raise ValueError(f"strength is {self.strength}: kind={self.kind!r} has none, leave it 1.0")
+
+    def _own_length(self, takes: str, length: int) -> None:
+        if self.length not in (LENGTH, length):
+            raise ValueError(f"length is {self.length}: {takes} {length}, or leave it out")
+        object.__setattr__(self, "length", length)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ def sequence(config: InputConfig, inputs: int) -> Tensor:
 
     "noise" is normal with sd strength; "sine" has a period of 20 steps, each input a phase of its own; "impulse" is
     strength at step 1 and 0 after; "adding" is (value, mark) and takes inputs = 2; "text" is one-hot over the
-    letters in the order first seen, strength in height. ValueError: the width does not fit the kind.
+    letters in the order first seen, strength in height; "own" is the config's values, a row a step.
+    ValueError: the width does not fit the kind.
     """
     generator = torch.Generator().manual_seed(config.seed)
     x = torch.zeros(config.length, 1, inputs, dtype=torch.float64)
@@ -34,9 +35,13 @@ def sequence(config: InputConfig, inputs: int) -> Tensor:
         letters = vocabulary(config.text)
         if inputs != len(letters):
             raise ValueError(f"inputs is {inputs}: this text takes {len(letters)}, one a letter")
-        x = torch.zeros(len(config.text), 1, inputs, dtype=torch.float64)
-        for t, letter in enumerate(config.text):
-            x[t, 0, letters.index(letter)] = config.strength
+        places = {letter: k for k, letter in enumerate(letters)}
+        x[torch.arange(config.length), 0, [places[letter] for letter in config.text]] = config.strength
+    elif config.kind == "own":
+        width = len(config.values[0])
+        if inputs != width:
+            raise ValueError(f"inputs is {inputs}: these own numbers take {width}, one a column")
+        x = torch.tensor(config.values, dtype=torch.float64).unsqueeze(1)
     return x
 
 

@@ -338,8 +338,9 @@ class Learned:
     """A network that was taught to say the next letter of a word.
 
     letters: the vocabulary in the order first seen. losses [steps+1]: mean cross-entropy in nats a letter, before each
-    step and after the last. uniform: what guessing evenly costs, ln V. floor: the least that a network without memory
-    can reach. weights: name -> array, the read-out W_y [V, hidden], b_y [V] included.
+    step and after the last; of a long text those between the first and the last are as its training in pieces sees
+    them, from states one step old. uniform: what guessing evenly costs, ln V. floor: the least that a network without
+    memory can reach. weights: name -> array, the read-out W_y [V, hidden], b_y [V] included.
     """
 
     word: str
@@ -362,8 +363,9 @@ class Reading:
     """A word read letter by letter, T = its length.
 
     steps: of training behind the network. states [T+1, hidden], row 0 is the initial state. answers [T, V]: the softmax
-    after each letter. parameters: of the cell, with one bias, and as torch counts it, with two. loss, uniform, floor:
-    as in Learned.
+    after each letter. parameters: of the cell, with one bias, and as torch counts it, with two. loss: of the last
+    weights on the whole word, uniform, floor: as in Learned. weights: name -> array, as in Learned, so that a step can
+    be computed by hand. before [T, V]: the softmax of the same network at birth.
     """
 
     word: str
@@ -376,6 +378,8 @@ class Reading:
     floor: float
     parameters: int
     parameters_torch: int
+    weights: Mapping[str, Array] = field(default_factory=dict)
+    before: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
     @property
     def says(self) -> str:
@@ -385,13 +389,13 @@ class Reading:
     @property
     def twins(self) -> tuple[int, int] | None:
         """The nearest two steps, counted from 1, that read the same letter and are followed by different ones."""
-        pairs = list(zip(self.word, self.word[1:], strict=False))
-        found = [
-            (s - t, t + 1, s + 1)
-            for t, (letter, following) in enumerate(pairs)
-            for s, (again, other) in enumerate(pairs)
-            if s > t and letter == again and following != other
-        ]
+        # A pair with the same letter between its two has a nearer one: what follows there differs from one of both.
+        found, last = [], dict[str, int]()
+        for t, (letter, following) in enumerate(zip(self.word, self.word[1:], strict=False), 1):
+            before = last.get(letter)
+            if before is not None and self.word[before] != following:
+                found.append((t - before, before, t))
+            last[letter] = t
         return min(found)[1:] if found else None
 
     def apart(self, first: int, second: int) -> float:
@@ -541,3 +545,96 @@ class Parting:
 
     apart: Array
     diagonal: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class States:
+    """A stack of layers that read one sequence; layer l+1 reads the outputs h of layer l.
+
+    names: "layer 1", "layer 2", ..., or with both directions "layer 1 →", "layer 1 ←", ... values: name -> value ->
+    array, in the order of the input's time: "h", for the LSTM "c" too, [T+1, hidden], and the gates [T, hidden], row
+    t-1 of which is step t. Forward, row 0 of a state is its start and row t what it is after step t. Backward, the last
+    row, T, is the start, which stands after the last step, and row t-1 is the state that has read step t: steps() says
+    where the rows stand. inputs [T, d]. parameters: of the stack, with one bias a gate; parameters_torch: with torch's
+    two.
+    """
+
+    cell: str
+    names: tuple[str, ...]
+    values: Mapping[str, Mapping[str, Array]]
+    inputs: Array
+    parameters: int
+    parameters_torch: int
+
+    @property
+    def hidden(self) -> int:
+        """Units of a layer and direction."""
+        return int(self.values[self.names[0]]["h"].shape[1])
+
+    def steps(self, name: str, value: str = "h") -> Array:
+        """The steps at which the rows of a value stand: a state's 0..T forward, 1..T+1 backward; a gate's 1..T."""
+        rows = len(self.values[name][value])
+        first = int(rows == len(self.inputs) or name.endswith("←"))
+        return np.arange(first, first + rows)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Leaked:
+    """A sequence read twice: the second time from zeros, and from the state in which the first pass ended.
+
+    apart [T+1]: ‖s_t carried over - s_t reset‖ of the whole state s, (h, c) for the LSTM; row 0 is the norm of what
+    was carried over. h_apart [T+1]: of h alone. inf: a state beyond the range of floats. floor: differences not above
+    it are rounding.
+    """
+
+    cell: str
+    apart: Array
+    h_apart: Array
+    floor: float
+
+    @property
+    def share(self) -> Array:
+        """[T+1]: what is left of the state carried over; all 0 where that was zero."""
+        return _shares(self.apart)
+
+    @property
+    def h_share(self) -> Array:
+        """[T+1]: the same of h alone."""
+        return _shares(self.h_apart)
+
+    @property
+    def gone(self) -> int | None:
+        """The first step after which less than 1 % is left, 0 where nothing was carried over; None if there is none."""
+        quiet = np.flatnonzero(~(self.share >= HEARD))
+        return int(quiet[0]) if quiet.size else None
+
+
+def _shares(apart: Array) -> Array:
+    left: Array = apart / apart[0] if apart[0] > 0 else np.zeros(len(apart))
+    return left
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cost:
+    """What one sequence costs, counted while it was read and while the gradient came back.
+
+    forward, backward: multiply-adds of all matrix products. bytes: of the values that the trace holds: the states,
+    gates and pre-activations of all steps. parameters: with one bias a gate; parameters_torch: with torch's two. gates:
+    blocks of weights, 1 for an RNN, 3 for a GRU, 4 for an LSTM.
+    """
+
+    cell: str
+    steps: int
+    inputs: int
+    hidden: int
+    gates: int
+    parameters: int
+    parameters_torch: int
+    forward: int
+    backward: int
+    bytes: int
+
+    @property
+    def formula(self) -> int:
+        """T (n² + n d) for each gate: what the forward pass has to be."""
+        return self.steps * self.gates * self.hidden * (self.hidden + self.inputs)

@@ -186,6 +186,29 @@ UNROLLING: tuple[Scene, ...] = (
         settings={"word": "HELLOHELLO", "units": 4, "why": "generate"},
         ghost="never_read",
     ),
+    Scene(
+        page="unrolling",
+        name="leaked",
+        title="Leaked state",
+        claim="A forgotten reset hurts in proportion to memory: an LSTM that keeps still carries it 60 steps later.",
+        question="An LSTM with forget bias 5 reads on without a reset. How much of its state is there 60 steps later?",
+        answers=("less than 1 %", "about a tenth", "all of it"),
+        right=2,
+        checks=(Check("left_share", 1.050, 0.005), Check("h_start", 3.476, 0.005), Check("h_left", 2.105, 0.005)),
+        settings={"why": "carry", "cell": "lstm", "forget": "5"},
+    ),
+    Scene(
+        page="unrolling",
+        name="washed_out",
+        title="Washed out",
+        claim="An untrained RNN forgives a forgotten reset: 8 steps later less than 1 % of the old state is left.",
+        question="An RNN with torch's default weights reads on without a reset. When is less than 1 % left?",
+        answers=("8", "30", "never within 60"),
+        right=0,
+        checks=(Check("gone", 8, 0), Check("start", 1.818, 0.005)),
+        settings={"why": "carry"},
+        ghost="leaked",
+    ),
 )
 
 JACOBIANS: tuple[Scene, ...] = (

@@ -48,6 +48,14 @@ WRONG = [
     (InputConfig, {"kind": "text", "text": "HELLO", "length": 7}, "length is 7: this text takes 5, or leave it out"),
     (InputConfig, {"kind": "zeros", "strength": 2.0}, "strength is 2.0: kind='zeros' has none, leave it 1.0"),
     (InputConfig, {"kind": "adding", "strength": 0.5}, "strength is 0.5: kind='adding' has none, leave it 1.0"),
+    (InputConfig, {"kind": "own"}, "values is (): it takes rows of numbers, a row a step, all of one length"),
+    (InputConfig, {"kind": "own", "values": 5}, "values is 5: it takes rows of numbers"),
+    (InputConfig, {"kind": "own", "values": "1"}, "values is '1': it takes rows of numbers"),
+    (InputConfig, {"kind": "own", "values": ((1.0,), (1.0, 2.0))}, "values, row 2 has 2 columns: it takes rows"),
+    (InputConfig, {"kind": "own", "values": ((math.inf,),)}, "values, row 1, column 1 is inf: it takes a finite"),
+    (InputConfig, {"kind": "own", "values": ((1,),), "length": 2}, "length is 2: these values take 1, or leave it"),
+    (InputConfig, {"kind": "own", "values": ((1,),), "strength": 2.0}, "strength is 2.0: kind='own' has none"),
+    (InputConfig, {"values": ((1.0,),)}, "values is ((1.0,),): only kind='own' has it, leave it ()"),
     (InputConfig, {"seed": 0.5}, "seed is 0.5: it takes a whole number from 0 to"),
     (TrainConfig, {"cell": "rnn", "reset": "before"}, "reset is 'before': only cell='gru' has it"),
     (TrainConfig, {"length": 1}, "length is 1: it takes a whole number of at least 2"),
@@ -91,6 +99,15 @@ def test_a_text_has_its_own_length():
     text = InputConfig(kind="text", text="HELLO")
     assert text.length == 5
     assert dataclasses.replace(text, seed=1) == InputConfig(kind="text", text="HELLO", length=5, seed=1)
+
+
+def test_own_values_have_their_own_length_and_are_kept_as_floats():
+    own = InputConfig(kind="own", values=[[1, 2], [3, np.float64(4.5)]])
+    assert own.length == 2
+    assert own.values == ((1.0, 2.0), (3.0, 4.5))
+    assert eval(repr(own)) == own
+    assert {own: 1}[InputConfig(kind="own", values=((1.0, 2.0), (3.0, 4.5)), length=2)] == 1
+    assert dataclasses.replace(own, seed=1).values == own.values
 
 
 def test_equal_numbers_of_other_types_make_the_same_config():

@@ -15,10 +15,13 @@ MODULES = (
     "tasks.adding",
     "tasks.letters",
     "analysis.answer",
+    "analysis.cost",
     "analysis.gates",
     "analysis.gradients",
     "analysis.jacobians",
+    "analysis.leak",
     "analysis.push",
+    "analysis.states",
 )
 """What other programs call."""
 SAYS = {

@@ -3,9 +3,9 @@
 import pytest
 
 from rnnviz.scenes import PAGES, SCENES, Check, Scene
-from rnnviz.ui import caches, links
+from rnnviz.ui import caches, caches_unrolling, links
 from rnnviz.ui.controls import CONTROLS
-from rnnviz.verdicts import adding_problem, gates, home, jacobians, unrolling
+from rnnviz.verdicts import adding_problem, gates, home, jacobians, states, unrolling
 
 ALL = [scene for scenes in SCENES.values() for scene in scenes]
 
@@ -18,7 +18,8 @@ def numbers(scene):
         case "home":
             return home.verdict(caches.home(settings)).numbers
         case "unrolling":
-            return unrolling.verdict(*caches.unrolling(settings)).numbers
+            carried = states.leak(caches_unrolling.leaked(settings)).numbers if settings["why"] == "carry" else {}
+            return {**unrolling.verdict(*caches_unrolling.reading(settings)).numbers, **carried}
         case "jacobians":
             return jacobians.verdict(caches.jacobians_push(settings), caches.jacobians_carried(settings)).numbers
         case "gates":

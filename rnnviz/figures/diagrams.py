@@ -6,12 +6,13 @@ What is drawn is here: values, labels, colours, words. Where it stands is the br
 import math
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import unescape
 from typing import Any, Literal
 
 import numpy as np
 
+from rnnviz.arguments import shown as quoted
 from rnnviz.figures import theme
 from rnnviz.figures.gates import SHARES, WORDS
 from rnnviz.figures.letters import shown
@@ -19,6 +20,17 @@ from rnnviz.results import Array, HandSet, Layer, Reading
 from rnnviz.verdicts import digits
 
 Kind = Literal["folded", "unrolled", "lstm", "gru"]
+COLORS: Mapping[str, Any] = {
+    "signed": theme.SIGNED,
+    "ink": theme.INK,
+    "paper": theme.PAPER,
+    "gates": theme.GATES,
+    "right": theme.GREEN,
+    "wrong": theme.RED,
+    "grey": theme.GREY,
+    "reach": theme.REACH,
+    "twin": theme.PINK,
+}
 HAND_LEAST = 0.2
 """The level of a unit set by hand after two marked values of 1, each written as a tenth."""
 
@@ -29,7 +41,8 @@ class Diagram:
 
     values: a state "h" or "c" -> [T+1, hidden], row 0 is its start; a gate -> [T, hidden], row t-1 is step t. labels
     [T]: what each step reads. alt: the drawing in words. reset: where a GRU's r stands, "before" or "after" U_n.
-    least: of the scale, so that what stays below it has one colour in every sequence.
+    least: of the scale, so that what stays below it has one colour in every sequence. more: what else stands in or
+    under the drawing (figures/unrolling.py).
     """
 
     kind: Kind
@@ -38,6 +51,7 @@ class Diagram:
     alt: str
     reset: str | None = None
     least: float = 1.0
+    more: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def hidden(self) -> int:
@@ -71,9 +85,10 @@ class Diagram:
             "words": dict(WORDS),
             "shares": SHARES,
             "scale": self.scale,
-            "colors": {"signed": theme.SIGNED, "ink": theme.INK, "paper": theme.PAPER, "gates": theme.GATES},
+            "colors": COLORS,
             "alt": self.alt,
             "key": self.key if self.kind in ("lstm", "gru") else self.key.replace(", of gates at 1", ""),
+            **self.more,
         }
 
 
@@ -85,8 +100,13 @@ def folded(reading: Reading) -> Diagram:
 
 def unrolled(reading: Reading) -> Diagram:
     """The same cell as a chain over the steps, h_0 to h_T, with the same W_x and W_h at every step."""
-    says = f"The cell unrolled into a chain, the same W_x and W_h at every step. {_read(reading)}"
-    return Diagram("unrolled", {"h": reading.states}, _letters(reading), says)
+    what = f"The cell that reads {quoted(reading.word)}, the same W_x and W_h at every step,"
+    return chain(reading.states, _letters(reading), what)
+
+
+def chain(h: Array, labels: tuple[str, ...], what: str) -> Diagram:
+    """Any layer's states h_0 to h_T as a chain."""
+    return Diagram("unrolled", {"h": h}, labels, f"{what} unrolled into a chain. {_over(h, 'h')}")
 
 
 def gated(shown: Layer | HandSet, reset: str) -> Diagram:
@@ -148,7 +168,7 @@ def _pairs(inputs: Array) -> tuple[str, ...]:
 
 
 def _read(reading: Reading) -> str:
-    return f"It reads {reading.word!r}. {_over(reading.states, 'h')}"
+    return f"It reads {quoted(reading.word)}. {_over(reading.states, 'h')}"
 
 
 def _over(state: Array, name: str) -> str:

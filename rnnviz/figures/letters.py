@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rnnviz.figures import theme
-from rnnviz.results import Learned, Reading, Spelled
+from rnnviz.results import Learned, Push, Reading, Spelled
 from rnnviz.verdicts import digits
 
 
@@ -52,6 +52,29 @@ def loss(learned: Learned, steps: int) -> go.Figure:
     theme.decades(fig, min(values), max(values) + 0.2)
     theme.cursor(fig, {"training": at}, x="training")
     fig.update_layout(xaxis_title="training step", yaxis_title="loss, nats a letter")
+    return fig
+
+
+def nudge(push: Push) -> go.Figure:
+    """What is left of a nudge at each later step, the derivative's word for it, and where less than 1 % is left."""
+    fig = theme.figure()
+    step = push.step + np.arange(len(push.left))
+    seen = push.left > push.floor
+    truly = np.where(seen, theme.log10(np.log(np.where(seen, push.left, 1.0))), np.nan)
+    predicted = theme.log10(push.predicted)
+    theme.line(fig, step, predicted, "the derivative", theme.BLUE, "dash")
+    fig.add_scatter(
+        x=step, y=truly, mode="markers", name="truly left", marker={"color": theme.RED, "size": 8, "symbol": "circle"}
+    )
+    known = np.concatenate([truly, predicted])
+    known = known[np.isfinite(known)]
+    theme.decades(fig, min(float(known.min()), -2.5), max(float(known.max()), 0.5))
+    theme.level(fig, -2, "1 % left", above=False)
+    if push.gone is not None:
+        theme.mark(fig, push.step + push.gone, f" reach {push.gone}", theme.REACH)
+    theme.cursor(fig, x="step")
+    theme.tell(fig, heard=True)
+    fig.update_layout(xaxis_title="step", yaxis_title="share of the nudge left")
     return fig
 
 
@@ -147,25 +170,3 @@ def shown(letter: str) -> str:
         return f"◌{letter}"
     # a right-to-left letter keeps its place among the words around it
     return f"\u2068{letter}\u2069" if unicodedata.bidirectional(letter) in ("R", "AL") else escape(letter, quote=False)
-
-
-def signed(value: float, short: bool) -> str:
-    """+0.99 or −0.99; in narrow columns one digit, +.9."""
-    text = f"{value:+.1f}" if short else f"{value:+.2f}"
-    if short:
-        text = "0" if text[1:] == "0.0" else text[:-2] if text.endswith(".0") else text.replace("0.", ".")
-    return text.replace("-", "−")
-
-
-def share(value: float, short: bool) -> str:
-    """9.2 %; what is too small for a percentage as a power of ten."""
-    if value == 0:
-        return "0"
-    exponent = math.floor(math.log10(value))
-    if exponent < -4:
-        return theme.ten(exponent)
-    percent = 100 * value
-    if percent >= 99.95:
-        return f"{percent:.0f} %"
-    narrow = (short and percent < 10) or percent < 0.1
-    return f"{percent:#.{1 if narrow else 2 if short else 3}g}".rstrip(".") + " %"

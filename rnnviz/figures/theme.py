@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from plotly.colors import sample_colorscale
 
-from rnnviz.results import HEARD, Array
+from rnnviz.results import Array
 
 BLUE, ORANGE, GREEN, RED, PINK, SKY, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#8A8A8A"
 
@@ -37,16 +36,13 @@ INK, PAPER = "#1B1F24", "#FFFFFF"
 SHARE = [[0.0, "#F7FBFF"], [0.5, "#6BAED6"], [1.0, "#08306B"]]
 """For shares from 0 to 1."""
 
-UNLIT = "rgba(138, 138, 138, 0.35)"
-"""A cell of which nothing is heard, on white and on near-black."""
-
-CLEAR = "rgba(0, 0, 0, 0)"
-"""The inside of what is only an outline."""
+LIT = (0.75, 1.0)
+"""How opaque a cell is that is just heard, and one of which all is left; evenly by decade between them."""
 
 HEIGHT = 436
 """Of a page's picture, in pixels, with its legend and its cursor: half of a 900-pixel screen."""
 
-DIMENSIONS = {"step": "step", "lag": "lag", "unit": "unit", "training": "training step"}
+DIMENSIONS = {"step": "step", "lag": "lag", "unit": "unit", "training": "training step", "number": "first number"}
 """What a cursor can choose, and its name for readers."""
 
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -123,17 +119,6 @@ def decades(fig: go.Figure, low: float | int, high: float | int, axis: str = "y"
     tell(fig, decades=[*(fig.layout.meta or {}).get("decades", []), axis])
 
 
-def signed(values: Array) -> list[str]:
-    """The colours of numbers from -1 to 1, one by one."""
-    colors: list[str] = sample_colorscale(SIGNED, (np.clip(values, -1, 1) + 1) / 2)
-    return colors
-
-
-def on_signed(value: float) -> str:
-    """The colour of a number on its square of SIGNED: of the two, the one with more contrast."""
-    return PAPER if value > 0.88 else INK
-
-
 def ten(exponent: int) -> str:
     """Ten to a whole power, raised."""
     return f"10{str(exponent).translate(_SUPERSCRIPT)}"
@@ -148,17 +133,6 @@ def faded(color: str, share: float) -> str:
 def log10(natural: Any) -> np.ndarray:
     """From natural to decimal logarithms; a zero stays −∞, which the chart marks at its edge."""
     return np.asarray(natural, dtype=float) / math.log(10)
-
-
-def lights(share: Any) -> list[str]:
-    """A colour for each share of a gradient: unlit below 1 %, then brighter with each decade up to all of it."""
-    with np.errstate(divide="ignore"):
-        decades_left = np.log10(np.asarray(share, dtype=float))
-    alpha = 0.75 + 0.125 * np.clip(decades_left - math.log10(HEARD), 0, 2)
-    return [
-        faded(REACH, round(float(a), 3)) if left >= math.log10(HEARD) else UNLIT
-        for left, a in zip(decades_left, alpha, strict=True)
-    ]
 
 
 def note(text: str) -> dict[str, Any]:

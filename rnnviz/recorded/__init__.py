@@ -2,16 +2,20 @@
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from rnnviz.results import Lane, Progress, Race
+from rnnviz.config import CellConfig
+from rnnviz.results import Lane, Progress, Push, Race, Reading
 
 FILE = Path(__file__).with_name("race.npz")
 BEYOND = -1
 """How the file writes a reach beyond all T steps, and an escape that never came."""
 SHORT = {"minute": ("gru", "GRU"), "breath": ("rnn", "ReLU RNN")}
 """The scenes of the learning page that open on a training of their own, with its cell and how a picture calls it."""
+HELLO = (CellConfig(inputs=4, hidden=3), "HELLO", "trained", 1, 0.1)
+"""What the unrolling page opens on: cell, word, network, the nudged step and the nudge's size."""
 
 
 @cache
@@ -53,6 +57,22 @@ def progress(name: str) -> tuple[Progress, ...]:
     for array in arrays.values():
         array.flags.writeable = False
     return (Progress(called, cell, length, **arrays | {"reach": _far(arrays["reach"])}),)
+
+
+@cache
+def hello() -> tuple[Reading, Push]:
+    """The word of HELLO read by its trained network, and its nudge: benchmarks/record_hello.py made it."""
+    with np.load(FILE.with_name("hello.npz"), allow_pickle=False) as stored:
+        arrays = {name: stored[name] for name in stored.files}
+    for array in arrays.values():
+        array.flags.writeable = False
+    plain = {name: array.item() for name, array in arrays.items() if array.ndim == 0}
+    parts: dict[str, dict[str, Any]] = {"reading": {}, "push": {}, "weights": {}}
+    for name, array in arrays.items():
+        part, field = name.split(".")
+        parts[part][field] = plain.get(name, array)
+    letters = tuple(dict.fromkeys(parts["reading"]["word"]))
+    return Reading(**parts["reading"], letters=letters, weights=parts["weights"]), Push(**parts["push"])
 
 
 def _far(reach: np.ndarray) -> np.ndarray:

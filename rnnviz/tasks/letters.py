@@ -14,13 +14,15 @@ from rnnviz.analysis.push import nudge
 from rnnviz.arguments import Name, Whole
 from rnnviz.bptt import backward
 from rnnviz.cells import Cell, build
-from rnnviz.config import CellConfig, InputConfig
+from rnnviz.config import LETTERS, TEXT, CellConfig, InputConfig
 from rnnviz.inputs import sequence, vocabulary
 from rnnviz.results import Learned, Push, Reading, Spelled
 from rnnviz.trace import Trace, unroll
 
 STEPS, RATE = 300, 0.1
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8
+PIECE = 40
+"""Pairs of letters that are read in one piece while a text is learned; longer ones in pieces side by side."""
 
 
 def uniform(word: Name) -> float:
@@ -47,22 +49,29 @@ def learn(cell: CellConfig, word: Name, steps: Whole = STEPS) -> Learned:
 
     The loss is the mean of -ln p_t[x_{t+1}] over the word's pairs; full-batch Adam (Kingma and Ba, 2015) with rate 0.1,
     in float64, through unroll() and backward(). The read-out is drawn after the cell, as torch's nn.Linear draws it.
-    Losses [steps+1]. Deterministic; a word of one letter has no pair: nothing is learned, and its loss is NaN.
-    ValueError: the cell's inputs are not one a letter, or steps is below 0.
+    A text of more than PIECE pairs is read in pieces side by side: each starts from the state in which the one before
+    it ended at the training step before, and no gradient crosses a border (Williams and Peng, 1990). Its first and last
+    losses are exact, those between are of states one step old. Losses [steps+1]. Deterministic; a word of one letter
+    has no pair: nothing is learned, and its loss is NaN. ValueError: the cell's inputs are not one a letter, steps is
+    below 0, or the text is longer than TEXT or has more than LETTERS different letters.
     """
     letters = _check(cell, word)
     steps = arguments.integer("steps", steps, 0) if len(word) > 1 else 0
     network, flat = _at_birth(cell, len(letters))
     named = network.parameters()
     x = sequence(InputConfig(kind="text", text=word), len(letters))
-    read, wanted = x[:-1], x[1:, 0]
+    pieces = _Pieces.of(x)
+    start = pieces.at_birth(network.cell, x)
     mean, square = torch.zeros_like(flat), torch.zeros_like(flat)
     losses = np.full(steps + 1, math.nan)
     for step in range(steps + 1 if len(word) > 1 else 0):
-        trace = unroll(network.cell, read)
-        losses[step], grads = _loss_and_gradients(network, trace, wanted)
+        if step == steps:
+            start = pieces.at_birth(network.cell, x)  # exact again: of these weights from the first letter on
+        trace = unroll(network.cell, pieces.read, start)
+        losses[step], grads = _loss_and_gradients(network, trace, pieces)
         if step == steps:
             break
+        start = pieces.next(network.cell, trace)
         g = torch.cat([grads[name].reshape(-1) for name in named])
         mean.mul_(BETA_1).add_(g, alpha=1 - BETA_1)
         square.mul_(BETA_2).addcmul_(g, g, value=1 - BETA_2)
@@ -75,11 +84,12 @@ def learn(cell: CellConfig, word: Name, steps: Whole = STEPS) -> Learned:
 def read(cell: CellConfig, learned: Learned) -> Reading:
     """The whole word, its last letter too, read by the network with the weights that it learned.
 
-    p_t = softmax(W_y h_t + b_y): states [T+1, hidden], answers [T, letters]. ValueError: the cell is not the one that
-    learned. Source: next letters from a state, Elman (1990).
+    p_t = softmax(W_y h_t + b_y): states [T+1, hidden], answers [T, letters], and before [T, letters], the same of the
+    network at birth. ValueError: the cell is not the one that learned. Source: next letters from a state, Elman (1990).
     """
     network = _network(cell, learned)
     trace = _unrolled(network, learned)
+    born, _ = _at_birth(cell, len(learned.letters))
     torch_cell = network.cell.to_torch()
     return Reading(
         word=learned.word,
@@ -92,6 +102,8 @@ def read(cell: CellConfig, learned: Learned) -> Reading:
         floor=learned.floor,
         parameters=sum(value.numel() for value in network.cell.parameters().values()),
         parameters_torch=sum(value.numel() for value in torch_cell.parameters()),
+        weights=learned.weights,
+        before=born.log_shares(_unrolled(born, learned)["h"][1:, 0]).exp().numpy(),
     )
 
 
@@ -112,20 +124,20 @@ def spell(cell: CellConfig, learned: Learned, count: Whole, start: Whole = 1) ->
     """
     count, start = arguments.integer("count", count), arguments.integer("start", start, 1, len(learned.word))
     network, letters = _network(cell, learned), learned.letters
-    rows = torch.eye(len(letters), dtype=torch.float64)
+    rows = dict(zip(letters, torch.eye(len(letters), dtype=torch.float64), strict=True))
     state: Any = None
     text, shares = learned.word[start - 1], []
     for _ in range(count):
-        trace = unroll(network.cell, rows[letters.index(text[-1])].reshape(1, 1, -1), state)
-        parts = tuple(trace[name][-1] for name in network.cell.state_names)
-        state = parts if len(parts) > 1 else parts[0]
+        trace = unroll(network.cell, rows[text[-1]].reshape(1, 1, -1), state)
+        state = _state([trace[name][-1] for name in network.cell.state_names])
         share, k = network.log_shares(trace["h"][-1, 0]).exp().max(-1)
         text += letters[int(k)]
         shares.append(float(share))
     follows = learned.word[start:]
     most = min(count, len(follows))
     right = next((n for n in range(most) if text[n + 1] != follows[n]), most)
-    guesses = np.array([letter not in learned.word[:-1] for letter in text[:-1]])
+    known = set(learned.word[:-1])
+    guesses = np.array([letter not in known for letter in text[:-1]])
     return Spelled(cell.seed, text, np.array(shares), right, guesses)
 
 
@@ -171,17 +183,70 @@ def _unrolled(network: _Network, learned: Learned) -> Trace:
     return unroll(network.cell, sequence(InputConfig(kind="text", text=learned.word), len(learned.letters)))
 
 
-def _loss_and_gradients(network: _Network, trace: Trace, wanted: Tensor) -> tuple[float, dict[str, Tensor]]:
-    """The loss, and dL/dz = (p - y)/n sent through the read-out and back through time."""
-    h = trace["h"][1:, 0]
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pieces:
+    """A text's pairs cut into pieces of one length, side by side; the last one may end earlier.
+
+    read [length, pieces, V]: a letter, wanted [length*pieces, V]: the one that follows it. Rows behind the end of the
+    last piece are zero in both. pairs: of the whole text.
+    """
+
+    read: Tensor
+    wanted: Tensor
+    pairs: int
+
+    @classmethod
+    def of(cls, x: Tensor) -> "_Pieces":
+        pairs, letters = len(x) - 1, x.shape[-1]
+        count = max(1, math.ceil(pairs / PIECE))
+        length = math.ceil(pairs / count)
+        both = torch.zeros(2, count * length, letters, dtype=x.dtype)
+        both[0, :pairs], both[1, :pairs] = x[:-1, 0], x[1:, 0]
+        read, wanted = both.view(2, count, length, letters).transpose(1, 2)
+        return cls(read.contiguous(), wanted.reshape(-1, letters), pairs)
+
+    def at_birth(self, cell: Cell, x: Tensor) -> Any:
+        """Where each piece starts when these weights read the whole text."""
+        length, count, _ = self.read.shape
+        if count == 1:
+            return None
+        trace = unroll(cell, x[: (count - 1) * length + 1])
+        return _state([trace[name][:-1:length, 0] for name in cell.state_names])
+
+    def next(self, cell: Cell, trace: Trace) -> Any:
+        """Where each piece ended, which is where the one after it starts at the next training step."""
+        if self.read.shape[1] == 1:
+            return None
+        ends = [trace[name][-1] for name in cell.state_names]
+        return _state([torch.cat((torch.zeros_like(end[:1]), end[:-1])) for end in ends])
+
+
+def _state(parts: list[Tensor]) -> Any:
+    """A state as unroll() takes it."""
+    return parts[0] if len(parts) == 1 else tuple(parts)
+
+
+def _loss_and_gradients(network: _Network, trace: Trace, pieces: _Pieces) -> tuple[float, dict[str, Tensor]]:
+    """The loss, and dL/dz = (p - y)/n sent through the read-out and back through time, from where a letter follows."""
+    h = trace["h"][1:].flatten(0, 1)
     log_p = network.log_shares(h)
-    dz = (log_p.exp() - wanted) / len(wanted)
-    grads = backward(network.cell, trace, (dz @ network.W_y).unsqueeze(1)).grads
-    return -float((log_p * wanted).sum()) / len(wanted) + 0.0, {**grads, "W_y": dz.mT @ h, "b_y": dz.sum(0)}
+    dz = (log_p.exp() - pieces.wanted) / pieces.pairs
+    if len(dz) > pieces.pairs:
+        dz *= pieces.wanted.sum(-1, keepdim=True)
+    grads = backward(network.cell, trace, (dz @ network.W_y).view(trace["h"][1:].shape)).grads
+    loss = -float((log_p * pieces.wanted).sum()) / pieces.pairs + 0.0
+    return loss, {**grads, "W_y": dz.mT @ h, "b_y": dz.sum(0)}
 
 
 def _check(cell: CellConfig, word: object) -> list[str]:
-    letters = vocabulary(_text("word", word))
+    text = _text("word", word)
+    letters = vocabulary(text)
+    if len(text) > TEXT:
+        raise ValueError(f"the text has {len(text):,} letters: at most {TEXT:,} are learned, so take a part of it")
+    if len(letters) > LETTERS:
+        raise ValueError(
+            f"the text has {len(letters)} different letters: at most {LETTERS} are learned, so take a part of it"
+        )
     if cell.inputs != len(letters):
         raise ValueError(f"inputs is {cell.inputs}: this word takes {len(letters)}, one for each of its letters")
     return letters

@@ -3,30 +3,43 @@
 Every function takes the settings of its page, so that pages, scenes' checks and tests ask the same question.
 """
 
-from dataclasses import replace
+import re
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
 
 from rnnviz.config import CellConfig, InputConfig, TrainConfig
-from rnnviz.results import Carried, HandSet, Layer, Learned, Moment, Parting, Paths, Progress, Push, Reading, Spelled
+from rnnviz.results import Carried, HandSet, Layer, Moment, Parting, Paths, Progress, Push
 from rnnviz.ui.links import Settings
 
 KEPT = 64
 
 
-def home(settings: Settings) -> Moment:
-    """What the home page shows of the recorded race: no torch, and nothing to wait for."""
+def home(settings: Settings, cursor: Mapping[str, str] | None = None) -> Moment:
+    """What the home page shows of the recorded race: no torch, and nothing to wait for.
+
+    cursor: what the address says of it, at_training and at_number, which count more than the settings; any other text
+    than a whole number does not count, and one outside goes to the nearest.
+    """
     from rnnviz.recorded import race
 
     recorded = race()
-    number = round(float(settings["number"]) * (len(recorded.values) - 1))
-    return Moment(recorded, str(settings["second"]), int(settings["step"]), number)
+    steps, last = recorded.lanes["rnn"].steps, len(recorded.values) - 1
+    each, end = int(steps[1]), int(steps[-1])
+    step, number = int(settings["step"]), round(float(settings["number"]) * last)
+    for name, text in (cursor or {}).items():
+        if re.fullmatch(r"[0-9]{1,9}", text) is None:
+            continue
+        if name == "at_training":
+            step = min((int(text) + each // 2) // each * each, end)
+        elif name == "at_number":
+            number = min(int(text), last)
+    return Moment(recorded, str(settings["second"]), step, number)
 
 
-def home_code(settings: Settings) -> str:
+def home_code(moment: Moment) -> str:
     """A program that reads the home page's numbers from the recording."""
-    moment = home(settings)
     return f"""from rnnviz.recorded import race
 from rnnviz.results import Moment
 
@@ -163,82 +176,6 @@ def _recording(settings: Settings) -> str:
     from rnnviz.recorded import SHORT
 
     return str(settings["scene"]) if settings["scene"] in SHORT else "race"
-
-
-def unrolling(settings: Settings) -> tuple[Reading, Push]:
-    """The word read column by column, and what is left of a nudge, of the unrolling page."""
-    cell, word = letters_config(settings)
-    steps = int(settings["net"] == "trained") * _letters_steps()
-    step = min(int(settings["step"]), len(word) - 1)
-    found: tuple[Reading, Push] = _read(cell, word, steps, step, 10.0 ** int(settings["size"]))
-    return found
-
-
-def unrolling_learned(settings: Settings) -> Learned:
-    """The training behind the word, also where the picture shows the network before it."""
-    cell, word = letters_config(settings)
-    learned: Learned = _learned(cell, word, _letters_steps())
-    return learned
-
-
-def unrolling_spelled(settings: Settings) -> list[Spelled]:
-    """What this seed and the next ones, trained alike, spell on by themselves: the rest of the word, and then some.
-
-    Five seeds, or three of a long word, whose training takes longer: about two seconds in all.
-    """
-    cell, word = letters_config(settings)
-    start = min(int(settings["start"]), len(word))
-    count = max(9, min(len(word) - start + 5, 28))
-    return [_spelled(replace(cell, seed=cell.seed + n), word, count, start) for n in range(5 if len(word) <= 10 else 3)]
-
-
-def letters_config(settings: Settings) -> tuple[CellConfig, str]:
-    """The cell of the unrolling page, an input for each different letter, and its word."""
-    word = str(settings["word"])
-    return CellConfig(inputs=len(set(word)), hidden=int(settings["units"]), seed=int(settings["seed"])), word
-
-
-def _letters_steps() -> int:
-    from rnnviz.tasks.letters import STEPS
-
-    return STEPS
-
-
-@st.cache_data(max_entries=KEPT, show_spinner=False)
-def _learned(cell: CellConfig, word: str, steps: int) -> Any:
-    from rnnviz.tasks.letters import learn
-
-    return learn(cell, word, steps)
-
-
-@st.cache_data(max_entries=KEPT, show_spinner=False)
-def _read(cell: CellConfig, word: str, steps: int, step: int, size: float) -> Any:
-    from rnnviz.tasks import letters
-
-    learned = _learned(cell, word, steps)
-    return letters.read(cell, learned), letters.nudged(cell, learned, step, size)
-
-
-@st.cache_data(max_entries=KEPT, show_spinner=False)
-def _spelled(cell: CellConfig, word: str, count: int, start: int) -> Any:
-    from rnnviz.tasks.letters import STEPS, spell
-
-    return spell(cell, _learned(cell, word, STEPS), count, start)
-
-
-def unrolling_code(settings: Settings) -> str:
-    """A program that computes the unrolling page's numbers again."""
-    cell, word = letters_config(settings)
-    step = min(int(settings["step"]), len(word) - 1)
-    return f"""from rnnviz.config import CellConfig
-from rnnviz.tasks.letters import learn, nudged, read
-
-cell = {cell!r}
-learned = learn(cell, {word!r}, steps={_letters_steps() if settings["net"] == "trained" else 0})
-reading = read(cell, learned)
-push = nudged(cell, learned, step={step}, size={10.0 ** int(settings["size"])!r})
-print(reading.says, reading.loss, reading.states, push.left)
-"""
 
 
 def gates(settings: Settings) -> tuple[HandSet | Layer, Paths, Parting | None]:

@@ -8,12 +8,14 @@ from typing import cast
 
 import streamlit as st
 
-from rnnviz.ui.links import Choice, Control, Flag, Number, Text
+from rnnviz.config import LETTERS, TEXT
+from rnnviz.ui.links import Choice, Control, Flag, Number, Table, Text
 
 PREDICT = Flag("predict", "Predict first", help="Answer before you see.")
 
 CONTROLS: dict[str, tuple[Control, ...]] = {
     "home": (
+        # where the picture's cursor stands at first: no slider draws these two
         Number("step", "Training step", 900, 0, 3200, 20),
         Number("number", "First marked number · v at step 12", 0.8, 0.0, 1.0, 0.05),
         Choice("second", "Second lane", "gru", {"gru": "GRU", "lstm": "LSTM"}),
@@ -22,29 +24,65 @@ CONTROLS: dict[str, tuple[Control, ...]] = {
     "unrolling": (
         Text(
             "word",
-            "Word · 1 to 24 letters",
+            "Word, or a text of up to 2,000 letters",
             "HELLO",
             1,
-            24,
-            help="Letters, digits, signs: each different one is a letter.",
+            TEXT,
+            LETTERS,
+            help="Letters, digits, signs, blanks: each different one is a letter.",
         ),
         Number("units", "Memory · units H", 3, 1, 8, 1),
         Choice("net", "Network", "trained", {"untrained": "untrained", "trained": "trained"}),
         Number("seed", "Seed", 0, 0, 99, 1),
         Number(
-            "step", "Nudged state · step k", 1, 1, 23, 1, help="Beyond the word: the last state that has a later one."
+            "step",
+            "Nudged state · step k",
+            1,
+            1,
+            TEXT - 1,
+            1,
+            help="Beyond the word: the last state that has a later one.",
         ),
         Number("size", "Size of the nudge · 10 to the power", -1, -6, 0, 1),
-        Number("start", "First letter · its place in the word", 1, 1, 24, 1),
+        Number("start", "First letter · its place in the word", 1, 1, TEXT, 1),
+        Choice("cell", "Cell", "rnn", {"rnn": "RNN", "lstm": "LSTM", "gru": "GRU"}),
+        Choice(
+            "feed",
+            "It reads",
+            "noise",
+            {
+                "text": "the word",
+                "noise": "noise",
+                "sine": "a sine",
+                "impulse": "one impulse",
+                "adding": "an adding sequence",
+                "own": "own numbers",
+            },
+        ),
+        Number("T", "Steps · T", 60, 1, 200, 1),
+        Number("hidden", "Units a layer · H", 64, 1, 64, 1),
+        Number("layers", "Layers", 1, 1, 3, 1),
+        Choice("ways", "Directions", "one", {"one": "forward", "both": "forward and backward"}),
+        Number("layer", "Layer shown", 1, 1, 3, 1),
+        Choice("way", "Direction shown", "forward", {"forward": "forward →", "backward": "backward ←"}),
+        Choice(
+            "forget",
+            "Forget bias of the LSTM · b_f",
+            "default",
+            {"default": "torch's default", "0": "0", "1": "1", "3": "3", "5": "5"},
+        ),
+        Table("own", "Own numbers · a row a step, a column an input", "1\n0\n0\n0\n0\n-1\n0\n0\n0\n0\n0\n0"),
         Choice(
             "why",
             "Why?",
             "closed",
             {
-                "cell": "The same cell again",
+                "nudge": "Nudge a state",
                 "loss": "Loss while it learned",
-                "parameters": "Parameters against T",
                 "generate": "Let it spell on",
+                "carry": "Carry over or reset",
+                "lab": "Other cells, layers, inputs",
+                "parameters": "Parameters and work",
             },
             empty="closed",
         ),
@@ -190,6 +228,22 @@ def draw(page: str, name: str, *, label: bool = True) -> None:
                 label_visibility="visible" if control.empty is None and label else "collapsed",
             )
         case Text():
-            st.text_input(control.label, max_chars=control.longest, key=key, help=control.help)
+            # No max_chars: it would cut what is pasted, and say nothing.
+            st.text_input(control.label, key=key, help=control.help)
         case Flag():
             st.toggle(control.label, key=key, help=control.help)
+        case Table():
+            paste, load = st.columns([2, 1], gap="large")
+            with paste:
+                st.text_area(control.label, key=key, help=control.help, placeholder="0.5, 1\n0.25, 0\n…")
+            with load:
+                st.file_uploader(
+                    "… or a CSV file", ["csv", "tsv", "txt"], key=f"{key}_file", on_change=_loaded, args=(key,)
+                )
+
+
+def _loaded(key: str) -> None:
+    """A file's rows stand in the box, where they are read as if they had been pasted."""
+    file = st.session_state[f"{key}_file"]
+    if file is not None:
+        st.session_state[key] = file.getvalue().decode("utf-8-sig", errors="replace")

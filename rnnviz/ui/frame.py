@@ -27,7 +27,7 @@ opacity: .6; font-size: 1.25rem; }
 .st-key-home_doors .stPageLink { border: 1px solid currentColor; border-radius: 8px; }
 .st-key-home_doors a { min-height: 3.5rem; padding: .5rem .9rem; }
 .st-key-home_doors a * { white-space: normal; overflow: visible; }
-@media (max-height: 760px) and (min-width: 641px) {
+@media (max-height: 790px) and (min-width: 641px) {
   .stMainBlockContainer { padding-top: 3.85rem; }
   .stMainBlockContainer > div > .stVerticalBlock { gap: .2rem; }
   h1.question { font-size: 1.4rem; }
@@ -35,6 +35,7 @@ opacity: .6; font-size: 1.25rem; }
   p.verdict { font-size: 1.15rem; margin: 0; }
 }
 @media (max-width: 640px) {
+  .st-key-unrolling_picture .stHorizontalBlock { flex-direction: column-reverse; }
   .stMainBlockContainer { padding: 3.8rem 1rem 3rem; }
   p.verdict { font-size: 1.2rem; }
   p.claim { font-size: 1.1rem; }

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
+from rnnviz import own
 from rnnviz.arguments import shown
 
 VERSION = "1"
@@ -81,25 +82,46 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A short text; letters that cannot be shown are left out."""
+    """A text; letters that cannot be shown are left out, and at most so many may be different."""
 
     name: str
     label: str
     default: str
     shortest: int
     longest: int
+    different: int
     help: str | None = None
 
     def nearest(self, given: object, fallback: Value) -> tuple[Value, str | None]:
         text = "".join(c for c in given if c.isprintable()) if isinstance(given, str) else ""
+        takes = f"it takes {self.shortest:,} to {self.longest:,} letters"
         if len(text) < self.shortest:
-            return fallback, f"is too short: it takes {self.shortest} to {self.longest} letters"
+            return fallback, f"is too short: {takes}"
+        kept = text[: self.longest]
+        if len(set(kept)) > self.different:
+            return fallback, f"has {len(set(kept))} different letters: it takes up to {self.different}"
         if len(text) > self.longest:
-            return text[: self.longest], f"is too long: it takes {self.shortest} to {self.longest} letters"
+            return kept, f"is too long with {len(text):,} letters: {takes}, and what comes after was left out"
         return text, None if text == given else "holds letters that cannot be shown"
 
 
-Control = Number | Choice | Text | Flag
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Numbers in rows and columns, as rnnviz.own reads and writes them."""
+
+    name: str
+    label: str
+    default: str
+    help: str | None = None
+
+    def nearest(self, given: object, fallback: Value) -> tuple[Value, str | None]:
+        try:
+            return own.write(own.table(given if isinstance(given, str) else "")), None
+        except ValueError as error:
+            return fallback, f"cannot be used: {error}"
+
+
+Control = Number | Choice | Text | Flag | Table
 
 
 def read(
@@ -132,7 +154,7 @@ def read(
     asked = last("scene")
     scene = first if asked is None else asked
     if scene not in scenes:
-        notices.append(f"{page}_scene={_short(scene)} is not one of {', '.join(scenes)}: now {first}.")
+        notices.append(f"{page}_scene={short(scene)} is not one of {', '.join(scenes)}: now {first}.")
         scene = first
     settings = base(controls, scenes, scene)
     for control in controls:
@@ -142,7 +164,7 @@ def read(
         value, why = control.nearest(given, settings[control.name])
         settings[control.name] = value
         if why is not None:
-            notices.append(f"{page}_{control.name}={_short(given)} {why}; now {_plain(value)}.")
+            notices.append(f"{page}_{control.name}={short(given)} {why}; now {short(_plain(value))}.")
     return settings, notices
 
 
@@ -184,6 +206,7 @@ def _plain(value: Value) -> str:
     return ("on" if value else "off") if isinstance(value, bool) else str(value)
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
+    """A text as a notice quotes it."""
     printable = "".join(c for c in text if c.isprintable())
     return printable if len(printable) <= 40 else f"{printable[:37]}..."

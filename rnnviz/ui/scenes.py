@@ -6,7 +6,8 @@ that is left and opened again is as it was.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -14,12 +15,16 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.figures.diagrams import Diagram
+from rnnviz.figures.theme import DIMENSIONS
 from rnnviz.scenes import PAGES, SCENES, Scene
 from rnnviz.ui import controls, links
 from rnnviz.ui.components.cell import cell
 from rnnviz.ui.components.chart import chart
+from rnnviz.ui.components.lanes import lanes
 from rnnviz.ui.controls import CONTROLS
 from rnnviz.verdicts import Verdict
+
+VEIL = '<div class="veil">The picture waits for your answer.</div>'
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,27 +51,53 @@ class View:
         live: the stream of a run that fills it. says: the verdict at values of its cursor, drawn with the picture, so
         that it follows the cursor without the server.
         """
-        with st.container(key=f"{self.page}_picture"):
-            if self.revealed:
+        with self.stage() as shown:
+            if shown:
                 told = {value: raised(text) for value, text in (says or {}).items()}
                 self.chart(figure, "figure", alt, bar=True, live=live, says=told)
-            else:
-                st.html('<div class="veil">The picture waits for your answer.</div>')
         if says and not self.revealed:
             self.say(None)
+
+    @contextmanager
+    def stage(self) -> Iterator[bool]:
+        """Where the picture stands; false, and a veil is there, before the answer."""
+        with st.container(key=f"{self.page}_picture"):
+            if not self.revealed:
+                st.html(VEIL)
+            yield self.revealed
 
     def say(self, verdict: Verdict | None) -> None:
         """The verdict, once it may be read."""
         said = verdict.text if verdict is not None and self.revealed else "Choose an answer above."
         st.html(f'<p class="verdict" role="status">{raised(said)}</p>')
 
-    def chart(self, figure: Any, name: str, alt: str, **more: Any) -> None:
-        """Draw a figure with the cursor that all drawings of this view share."""
-        chart(figure, key=f"{self.page}_{name}", alt=alt, group=self.page, token=self.token, **more)
+    def tell(self, text: str) -> None:
+        """What a view behind the picture says."""
+        st.html(f'<p class="claim">{raised(text)}</p>')
 
-    def cell(self, diagram: Diagram, name: str, *, bar: bool = False) -> None:
-        """Draw a cell under the same cursor. bar: with its controls, where no picture has them."""
-        cell(diagram, key=f"{self.page}_{name}", group=self.page, token=self.token, bar=bar)
+    def chart(self, figure: Any, name: str, alt: str, *, within: str = "", **more: Any) -> None:
+        """Draw a figure with the cursor that all drawings of this view share; within: another sequence's cursor."""
+        chart(figure, key=f"{self.page}_{name}", alt=alt, group=self._group(within), token=self.token, **more)
+
+    def cell(self, diagram: Diagram, name: str, *, within: str = "", **more: Any) -> None:
+        """Draw a cell under the same cursor."""
+        cell(diagram, key=f"{self.page}_{name}", group=self._group(within), token=self.token, **more)
+
+    def _group(self, within: str) -> str:
+        return f"{self.page}:{within}" if within else self.page
+
+    def lanes(self, race: Mapping[str, Any], tour: Mapping[str, Any]) -> None:
+        """Draw two lanes with their verdict, or before the answer the veil. tour: plays once, in the view of the front
+        door."""
+        with st.container(key=f"{self.page}_picture"):
+            if self.revealed:
+                plays = tour if self.settings == _front(self.page) else None
+                told = lanes(race, key=f"{self.page}_figure", group=self.page, token=self.token, tour=plays)
+                _catch_up(self.page, self.token, told)
+            else:
+                st.html(VEIL)
+        if not self.revealed:
+            self.say(None)
 
     @property
     def token(self) -> str:
@@ -107,6 +138,12 @@ def why(view: View) -> str:
     return str(view.settings["why"])
 
 
+def _front(page: str) -> links.Settings:
+    """The settings of a page that is opened without any."""
+    scenes = {scene.name: dict(scene.settings) for scene in SCENES[page]}
+    return links.base(CONTROLS[page], scenes, SCENES[page][0].name)
+
+
 def _settings(page: str) -> links.Settings:
     state, known = st.session_state, CONTROLS[page]
     scenes = {scene.name: dict(scene.settings) for scene in SCENES[page]}
@@ -128,7 +165,7 @@ def _settings(page: str) -> links.Settings:
                 # What a browser sends is checked again: its limits are the browser's word.
                 settings[control.name], why = control.nearest(state[key], saved[control.name])
                 if why is not None:
-                    notices.append(f"{control.label} {why}; now {settings[control.name]}.")
+                    notices.append(f"{control.label} {why}; now {links.short(str(settings[control.name]))}.")
         if notices or settings != saved:
             state[f"{page}:notices"] = notices
     _hold(page, settings)
@@ -157,6 +194,18 @@ def cursor(query: Mapping[str, str]) -> dict[str, str]:
     return {key: query[key] for key in query if key.startswith("at_")}
 
 
+def _catch_up(page: str, token: str, told: object) -> None:
+    """Make the address, as the server knows it, say the cursor that the browser told."""
+    key = f"{page}:told"
+    if not isinstance(told, Mapping) or told == st.session_state.get(key) or told.get("token") != token:
+        return
+    st.session_state[key] = told
+    # what a browser sends is its word: only whole numbers of the cursor go into the address
+    known = {f"at_{dim}": str(value) for dim, value in told.items() if dim in DIMENSIONS and isinstance(value, int)}
+    if any(st.query_params.get(name) != value for name, value in known.items()):
+        st.query_params.update(known)
+
+
 def _moved(page: str, control: links.Control, saved: links.Settings) -> bool:
     key, value = f"{page}_{control.name}", saved[control.name]
     return key in st.session_state and control.nearest(st.session_state[key], value) != (value, None)
@@ -167,6 +216,9 @@ def _hold(page: str, settings: links.Settings) -> None:
     for control in CONTROLS[page]:
         value: Any = settings[control.name]
         key = f"{page}_{control.name}"
+        held = st.session_state.get(key)
+        if isinstance(control, links.Table) and held is not None and control.nearest(held, "")[1] is not None:
+            continue  # rows that cannot be used stay in their box, to be mended
         # Only where the widget holds another value: what is written here overrules a slider that is still being moved,
         # and the same value with another last digit would do so at every run.
         if key not in st.session_state or control.nearest(st.session_state[key], not value)[0] != value:

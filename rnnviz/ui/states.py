@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 import plotly.graph_objects as go
 
-from rnnviz.figures import adding_problem, diagrams, gates, gates_why, home, jacobians, letters, theme, unrolling
+from rnnviz.figures import adding_problem, diagrams, gates, gates_why, jacobians, letters, theme, unrolling
 from rnnviz.results import Layer
 from rnnviz.scenes import SCENES
-from rnnviz.ui import caches, links
+from rnnviz.ui import caches, caches_unrolling, links
 from rnnviz.ui.controls import CONTROLS
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
@@ -113,8 +113,8 @@ STATES: dict[str, Callable[[], go.Figure]] = {
 
 def cells() -> dict[str, diagrams.Diagram]:
     """A drawing of every kind of cell, from real numbers."""
-    reading, _ = caches.unrolling(settings("unrolling"))
-    longer, _ = caches.unrolling(settings("unrolling", word="MISSISSIPPI", units=8))
+    word = caches_unrolling.reading(settings("unrolling"))
+    longer = caches_unrolling.reading(settings("unrolling", word="MISSISSIPPI", units=8))
     layer, _, _ = caches.gates(settings("gates", show="lstm"))
     before, _, _ = caches.gates(settings("gates", show="gru", reset="before"))
     after, _, _ = caches.gates(settings("gates", show="gru", reset="after"))
@@ -122,9 +122,11 @@ def cells() -> dict[str, diagrams.Diagram]:
     assert isinstance(before, Layer)
     assert isinstance(after, Layer)
     return {
-        "folded": diagrams.folded(reading),
-        "unrolled": diagrams.unrolled(reading),
-        "unrolled, longer": diagrams.unrolled(longer),
+        "folded": unrolling.cell(word[0]),
+        "unrolled": unrolling.read(*word),
+        "folded, 8 units": unrolling.cell(longer[0]),
+        "unrolled, longer": unrolling.read(*longer),
+        "unrolled, states alone": diagrams.unrolled(longer[0]),
         "LSTM": diagrams.lstm(layer),
         "GRU, reset before": diagrams.gru(before, "before"),
         "GRU, reset after": diagrams.gru(after, "after"),
@@ -148,16 +150,15 @@ def group() -> tuple[dict[str, go.Figure], diagrams.Diagram]:
 def kinds() -> dict[str, go.Figure]:
     """A figure of every kind that a page draws, from real numbers."""
     push, carried = caches.jacobians_push(settings("jacobians")), caches.jacobians_carried(settings("jacobians"))
-    reading, nudge = caches.unrolling(settings("unrolling"))
+    reading, nudge = caches_unrolling.reading(settings("unrolling"))
     unit, _, _ = caches.gates(settings("gates"))
     layer, ways, _ = caches.gates(settings("gates", show="lstm"))
     lanes, probe = caches.recorded(settings("adding_problem")), caches.first_probe()
     return {
-        "home": home.lanes(caches.home(settings("home"))),
-        "word": unrolling.read(reading, nudge),
-        "loss of a word": letters.loss(caches.unrolling_learned(settings("unrolling")), reading.steps),
+        "nudge": letters.nudge(nudge),
+        "loss of a word": letters.loss(caches_unrolling.learned(settings("unrolling")), reading.steps),
         "parameters": letters.parameters(reading),
-        "spelling": letters.generate(caches.unrolling_spelled(settings("unrolling"))),
+        "spelling": letters.generate(caches_unrolling.spelled(settings("unrolling"))),
         "push": jacobians.push(push),
         "back": jacobians.back(carried),
         "tug of war": jacobians.tug(carried),

@@ -1,6 +1,7 @@
 """What the home page says of two networks at one moment of their training."""
 
 import math
+from dataclasses import replace
 
 from rnnviz.results import BASELINE_MSE, HALF_MSE, Moment
 from rnnviz.verdicts import Verdict, digits
@@ -13,25 +14,33 @@ GROWN, FLAT = 1.5, 1.2
 def verdict(moment: Moment) -> Verdict:
     """What both answer, and why: while the loss is flat, what grows beneath it; then, whose answer follows."""
     n = numbers(moment)
+    return Verdict(template(moment).format(**{name: two(n[name]) for name in ("answer", "answer_rnn", "truth")}), n)
+
+
+def along(moment: Moment) -> list[str]:
+    """The templates of all snapshots, so that the sentence follows a cursor."""
+    return [template(replace(moment, step=int(step))) for step in moment.lanes[moment.second].steps]
+
+
+def template(moment: Moment) -> str:
+    """The verdict of a training step, with {answer}, {answer_rnn} and {truth} for what the first number changes."""
+    n = numbers(moment)
     name, lag = NAMES[moment.second], moment.lag
     steps, rnn_steps = (
         f"{n[r]:.0f}" if math.isfinite(n[r]) else f"all {moment.race.T}" for r in ("reach", "reach_rnn")
     )
-    answer, answer_rnn = (two(n[a]) for a in ("answer", "answer_rnn"))
-    answers = f"{name} answers {answer}, RNN {answer_rnn}, truth {two(n['truth'])}"
+    answers = f"{name} answers {{answer}}, RNN {{answer_rnn}}, truth {{truth}}"
     if n["loss"] < HALF_MSE:
         moves, rnn_moves = _moved(n["moves"]), _moved(n["moves_rnn"])
-        return Verdict(
+        return (
             f"{answers}. The mark is {lag} back: the {name} hears {steps} steps, its answer moves by {moves} of 1; "
-            f"the RNN hears {rnn_steps}, and moves by {rnn_moves}.",
-            n,
+            f"the RNN hears {rnn_steps}, and moves by {rnn_moves}."
         )
     loss = f"{answers}: loss {n['loss']:.3f}, and always saying 1 costs {BASELINE_MSE:.3f}."
     if n["reach"] <= lag and (n["reach"] <= GROWN * n["reach_birth"] or n["loss"] > FLAT * BASELINE_MSE):
-        return Verdict(f"{loss} Reach {steps} steps, RNN {rnn_steps}: the mark, {lag} back, is not heard.", n)
+        return f"{loss} Reach {steps} steps, RNN {rnn_steps}: the mark, {lag} back, is not heard."
     met = f": it has met the mark, {lag} back" if n["reach"] > lag else f", and the mark is {lag} back"
-    grown = f"Yet the {name}'s reach is {steps} steps, was {n['reach_birth']:.0f}{met}"
-    return Verdict(f"{loss} {grown}. RNN: {rnn_steps}.", n)
+    return f"{loss} Yet the {name}'s reach is {steps} steps, was {n['reach_birth']:.0f}{met}. RNN: {rnn_steps}."
 
 
 def numbers(moment: Moment) -> dict[str, float]:

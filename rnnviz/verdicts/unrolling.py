@@ -8,6 +8,9 @@ import numpy as np
 from rnnviz.results import Learned, Push, Reading, Spelled
 from rnnviz.verdicts import Verdict, digits
 
+SPOKEN = 24
+"""Letters that a description goes through one by one; a long text's steps are read by the cursor."""
+
 
 def verdict(reading: Reading, push: Push) -> Verdict:
     """Whether memory tells equal letters apart, and what the loss would be without it."""
@@ -62,20 +65,25 @@ def described(reading: Reading, push: Push) -> str:
     """The picture for who cannot see it: what is read and said, the ends and extremes of what is left of the nudge."""
     word, kind = reading.word, "a trained" if reading.steps else "an untrained"
     lines = [f"{len(word)} letters read by {kind} network of {reading.states.shape[1]} units, the same W at each step."]
-    for t, (letter, said) in enumerate(zip(word, reading.says, strict=True), 1):
+    for t, (letter, said) in enumerate(zip(word[:SPOKEN], reading.says, strict=False), 1):
         share = float(reading.answers[t - 1].max())
         after = f", right is {named(word[t])}" if t < len(word) and word[t] != said else ""
         lines.append(
             f"Step {t} reads {named(letter)} and answers {named(said)} with {digits(100 * share)} percent{after}."
         )
-    later = push.left[1:]
-    if later.size:
-        first, most, last = (digits(float(v)) for v in (later[0], later.max(), later[-1]))
-        lines.append(
-            f"Of a nudge of {digits(push.size)} after step {push.step}, {first} is left a step later, at most {most} "
-            f"({int(np.argmax(later)) + 1} later), {last} at the end; {reach(push)}."
-        )
-    return " ".join(lines)
+    return " ".join([*lines, nudge(push)])
+
+
+def nudge(push: Push) -> str:
+    """How far a nudge is seen, and whether the derivative knew."""
+    if len(push.left) == 1:
+        return "The nudge is after the last step: no later state can see it."
+    later, size = push.left[1:], digits(push.size)
+    last, knew = digits(float(push.left[-1])), digits(math.exp(float(push.predicted[-1])))
+    most = int(np.argmax(later)) + 1
+    grown = f" At most {digits(float(later.max()))} of it is there, {most} later." if later.max() > 1 else ""
+    ends = f"after {len(later)} steps {last} of it is left, where the derivative says {knew}"
+    return f"Nudge the state after step {push.step} by {size}: {ends}; {reach(push)}.{grown}"
 
 
 def reach(push: Push) -> str:

@@ -54,5 +54,5 @@ def test_home_paints_before_torch_is_loaded(start_server, new_page, settled, tmp
     (tmp_path / "torch.py").write_text("import time\ntime.sleep(600)\n")
     page = new_page(server=start_server(PYTHONPATH=str(tmp_path)))
     page.goto("/")
-    page.wait_for_selector(".js-plotly-plot .main-svg", timeout=30_000)
+    page.wait_for_selector(".rnn-lanes svg text", timeout=30_000)
     assert page.locator("p.verdict").inner_text()

@@ -9,7 +9,7 @@ import pytest
 
 from rnnviz.analysis.gates import hand, layer
 from rnnviz.config import CellConfig, InputConfig
-from rnnviz.figures import diagrams, theme
+from rnnviz.figures import diagrams
 from rnnviz.figures.gates import SHARES, WORDS
 from rnnviz.results import Layer, Reading
 from rnnviz.ui.components.payload import pack
@@ -90,7 +90,7 @@ def test_the_alternative_says_size_extremes_and_end():
     shown.states[:] = 0.25
     shown.states[2, 1], shown.states[4, 2], shown.states[5, 0] = -0.5, 0.875, 0.125
     says = diagrams.unrolled(shown).alt
-    assert says.startswith("The cell unrolled into a chain, the same W_x and W_h at every step. It reads 'HELLO'.")
+    assert says.startswith("The cell that reads 'HELLO', the same W_x and W_h at every step, unrolled into a chain.")
     assert says.endswith("5 steps, 3 units; h goes from −0.5 to 0.875; unit 1 ends at 0.125.")
     one = Reading("H", ("H",), 0, np.zeros((2, 1)), np.ones((1, 1)), 0.0, 0.0, 0.0, 3, 4)
     assert "1 step, 1 unit; h goes from 0 to 0" in diagrams.folded(one).alt
@@ -144,8 +144,8 @@ def test_the_tree_is_plain_and_its_colours_are_the_themes(diagram):
     made = diagram()
     tree = made.tree()
     assert (tree["steps"], tree["hidden"]) == (len(made.labels), made.hidden)
-    colors = {"signed": theme.SIGNED, "ink": theme.INK, "paper": theme.PAPER, "gates": theme.GATES}
-    assert tree["colors"] == colors
+    assert tree["colors"] == diagrams.COLORS
+    assert set(tree["colors"]) == {"signed", "ink", "paper", "gates", "right", "wrong", "grey", "reach", "twin"}
     assert (tree["words"], tree["shares"]) == (WORDS, SHARES)
     assert ("of gates" in tree["key"]) == (made.kind in ("lstm", "gru"))
     for k, values in tree["values"].items():

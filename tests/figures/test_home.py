@@ -1,4 +1,4 @@
-"""The home page's figure: what is drawn is what was recorded, and light is not told by colour alone."""
+"""The home page's picture: what is sent is what was recorded, to the last digit that is shown."""
 
 import numpy as np
 import pytest
@@ -6,64 +6,48 @@ import pytest
 from rnnviz.figures import home, theme
 from rnnviz.recorded import race
 from rnnviz.results import HEARD, Moment
-
-
-def bars(figure):
-    return [trace for trace in figure.data if trace.type == "bar"]
-
-
-def lines(figure, axis, name):
-    (found,) = [t for t in figure.data if t.yaxis == axis and t.mode == "lines" and t.name == name]
-    return found
-
-
-def texts(figure):
-    return " | ".join(note.text for note in figure.layout.annotations)
+from rnnviz.ui.components.payload import pack
+from rnnviz.verdicts import home as words
+from tests.pages.opening import unpacked
 
 
 @pytest.mark.parametrize("second", ["gru", "lstm"])
-@pytest.mark.parametrize("step", [0, 900, 3200])
-def test_a_cell_is_lit_while_one_percent_is_left_there(second, step):
-    moment = Moment(race(), second, step, 16)
-    for bar, cell in zip(bars(home.lanes(moment)), ("rnn", second), strict=True):
-        lit = moment.left(cell) >= HEARD
-        assert [color != theme.UNLIT for color in bar.marker.color] == lit.tolist()
-        assert (np.asarray(bar.y) == np.where(lit, np.max(bar.y), np.min(bar.y))).all() or lit.all()
-        reach = moment.reach(cell)
-        assert lit[-int(min(reach, 100)) :].all()
-        assert reach > 100 or reach == 100 or not lit[-int(reach) - 1]
+def test_all_snapshots_of_both_lanes_arrive_as_they_were_recorded(second):
+    tree = unpacked(pack(home.lanes(Moment(race(), second, 900, 16))))
+    assert [lane["cell"] for lane in tree["lanes"]] == ["rnn", second]
+    for lane in tree["lanes"]:
+        recorded = race().lanes[lane["cell"]]
+        assert lane["color"] == theme.CELLS[lane["cell"]]
+        assert np.shape(lane["answers"]) == (161, 21)
+        for name in ("loss", "reach", "log_answer", "answers"):
+            np.testing.assert_array_equal(np.array(lane[name]), getattr(recorded, name).astype(float))
+        np.testing.assert_array_equal(recorded.steps, tree["steps"])  # one training axis for both
+    assert sum(lane["dashed"] for lane in tree["lanes"]) == 1  # told apart without colour
+    assert (tree["T"], tree["marks"], tree["lag"], tree["heard"]) == (100, [12, 71], 88, HEARD)
+    np.testing.assert_array_equal(np.array(tree["values"]) + tree["second_number"], race().truth)
 
 
-def test_the_curves_are_the_recorded_ones_and_the_cursor_stands_on_them():
-    moment = Moment(race(), "gru", 900, 16)
-    figure = home.lanes(moment)
-    for cell, name in (("rnn", "RNN"), ("gru", "GRU")):
-        lane = race().lanes[cell]
-        np.testing.assert_array_equal(lines(figure, "y2", name).y, lane.loss)
-        np.testing.assert_array_equal(lines(figure, "y3", name).y, np.where(lane.reach < 0, 100, lane.reach))
-        np.testing.assert_array_equal(lines(figure, "y4", name).y, lane.answers[lane.at(900)])
-    assert [shape.x0 for shape in figure.layout.shapes if shape.yref == "paper"] == [900]
-    assert {shape.y0 for shape in figure.layout.shapes} >= {1 / 6, 88}
-    np.testing.assert_array_equal(lines(figure, "y4", "truth").y, race().truth)
+def test_the_cursor_spans_the_recording_and_stands_at_the_moment():
+    dims = home.dimensions(Moment(race(), "gru", 2340, 4))
+    training, number = dims["training"], dims["number"]
+    assert [training[key] for key in ("low", "high", "grid", "at")] == [0, 3200, 20, 2340]
+    assert (number["low"], number["high"], number["at"]) == (0, 20, 4)
+    shown = [f"{number['factor'] * k:.{number['decimals']}f}" for k in range(21)]
+    assert shown == [f"{value:.2f}" for value in race().values]
 
 
-def test_the_answers_and_the_truth_are_said():
-    moment = Moment(race(), "gru", 1300, 4)
-    said = texts(home.lanes(moment))
-    assert f"GRU answers {moment.answer('gru'):.2f}" in said
-    assert f"RNN answers {moment.answer('rnn'):.2f}" in said
-    assert "truth 0.65" in said
-    assert "<b>0.20</b> at step 12" in said
-    assert "▲ " in said  # where the loss starts, above the picture
+def test_what_plays_by_itself_goes_from_birth_past_the_fall_of_the_loss():
+    lane = race().lanes["gru"]
+    assert home.TOUR["from"] == 0
+    assert lane.loss[lane.at(0)] > 0.5
+    assert lane.loss[lane.at(home.TOUR["to"])] < 0.03
+    assert home.TOUR["to"] > lane.escape
+    assert home.TOUR["milliseconds"] == 8000
 
 
-def test_a_line_leads_from_the_mark_to_a_lane_that_hears_it():
-    figure = home.lanes(Moment(race(), "gru", 1300, 16))
-    lines_up = [t for t in figure.data if t.type == "scatter" and t.mode == "lines" and t.xaxis is None]
-    to_cells = [t for t in lines_up if t.x[0] == 12]
-    assert [t.line.dash for t in to_cells] == ["dot", "solid"]
-
-
-def test_the_same_moment_is_the_same_figure():
+def test_it_is_sent_once_and_is_small():
     moment = Moment(race(), "lstm", 2400, 0)
-    assert home.lanes(moment) == home.lanes(moment)
+    message = pack(home.lanes(moment))
+    assert len(message) < 250_000
+    assert unpacked(message)["says"] == words.along(moment)
+    assert pack(home.lanes(moment)) == message

@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from rnnviz.figures import letters, theme, unrolling
-from rnnviz.results import Learned, Push, Reading, Spelled
+from rnnviz.figures import letters, unrolling
+from rnnviz.results import Learned, Push, Reading, Spelled, States
+from rnnviz.ui.components.payload import pack
 
 
 def a_reading(word="HELLO", hidden=3, says=None):
@@ -17,7 +18,10 @@ def a_reading(word="HELLO", hidden=3, says=None):
     for t, c in enumerate(says):
         answers[t, known.index(c)] = 0.6
     states = np.vstack([np.zeros(hidden), rng.uniform(-1, 1, (len(word), hidden))])
-    return Reading(word, known, 300, states, answers, 0.01, math.log(len(known)), 0.3, 24, 27)
+    sizes = {"W_x": (hidden, len(known)), "W_h": (hidden, hidden), "b": (hidden,)}
+    weights = {name: rng.normal(size=size) for name, size in sizes.items()}
+    before = rng.dirichlet(np.ones(len(known)), len(word))
+    return Reading(word, known, 300, states, answers, 0.01, math.log(len(known)), 0.3, 24, 27, weights, before)
 
 
 def a_push(left, step=1, floor=0.0):
@@ -30,136 +34,88 @@ def a_push(left, step=1, floor=0.0):
 PUSH = a_push([1, 0.5, 0.2, 0.005, 0.001])
 
 
-def bars(figure, name):
-    (found,) = [t for t in figure.data if t.type == "bar" and t.name == name]
-    return found
-
-
-def written(figure):
-    return [t for t in figure.data if t.type == "scatter" and t.mode == "text"]
-
-
 def words(figure):
-    """Every text in the picture that is not in a bar."""
-    return [a.text for a in figure.layout.annotations] + [text for t in written(figure) for text in t.text]
+    """Every text that stands in a chart."""
+    texts = [text for t in figure.data if t.type == "scatter" and t.mode == "text" for text in t.text]
+    return [a.text for a in figure.layout.annotations] + texts
 
 
-def column(figure, y):
-    """The texts at a height, from left to right."""
-    (found,) = [t for t in written(figure) if t.y[0] == y]
-    return list(found.text)
-
-
-def test_every_unit_is_a_square_with_its_number_and_sign():
-    reading = a_reading(hidden=3)
-    state = bars(unrolling.read(reading, PUSH), "state")
-    values = reading.states[1:].ravel()
-    assert np.asarray(state.customdata)[:, 2].tolist() == values.tolist()
-    assert list(state.marker.color) == theme.signed(values)
-    assert list(state.text) == [letters.signed(v, False) for v in reading.states[1:].ravel()]
-    assert {text[0] for text in state.text} == {"+", "−"}
-    # unit 1 on top, and no square on another
-    assert state.base[0] > state.base[1] > state.base[2]
-    assert np.allclose(np.diff(sorted(state.base[:3])), state.y[0] + 2)
-
-
-def test_the_softmax_stands_in_its_slots_with_the_target_hollow():
+def test_a_column_has_its_softmax_in_the_order_first_seen():
     reading = a_reading(says="ELLEO")
-    figure = unrolling.read(reading, PUSH)
-    target = bars(figure, "target")
-    assert len(target.x) == 4  # nothing follows the last letter
-    assert set(target.y) == {unrolling.BAR_HEIGHT}
-    assert target.marker.color == theme.CLEAR
-    softmax = bars(figure, "softmax")
-    assert np.asarray(softmax.y) == pytest.approx(reading.answers.ravel() * unrolling.BAR_HEIGHT)
-    colors = np.asarray(softmax.marker.color).reshape(5, 4)
-    known = reading.letters
-    assert colors[0, known.index("E")] == theme.GREEN
-    assert (colors[3, known.index("O")], colors[3, known.index("E")]) == (theme.GREEN, theme.RED)
-    assert set(colors[4]) == {theme.GREY}
-    assert [t for t in words(figure) if t.startswith("<b>") and " " in t] == [
-        "<b>E</b> ✓", "<b>L</b> ✓", "<b>L</b> ✓", "<b>E</b> ✗", "<b>O</b> ?"
-    ]  # fmt: skip
+    softmax = unrolling.read(reading, PUSH).tree()["softmax"]
+    assert softmax["letters"] == [f"{c}" for c in "HELO"]
+    assert softmax["which"].tolist() == [[0, 1, 2, 3]] * 5
+    assert softmax["share"].tolist() == reading.answers.tolist()
+    assert softmax["before"].tolist() == reading.before.tolist()
+    assert softmax["target"].tolist() == [1, 2, 2, 3, -1]  # nothing follows the last letter
+    assert softmax["says"].tolist() == [1, 2, 2, 1, 3]
 
 
-def test_the_letters_are_read_in_order_and_every_arrow_is_the_same_w():
-    figure = unrolling.read(a_reading(), PUSH)
-    assert column(figure, unrolling.LETTER) == [f"<b>{c}</b>" for c in "HELLO"]
-    assert words(figure).count("<b>W</b>") == 4
-    assert sum(a.arrowcolor == theme.BLUE for a in figure.layout.annotations) == 5
+def test_of_many_letters_a_column_has_the_likeliest_first():
+    reading = a_reading("QUICKZEBRAS")
+    softmax = unrolling.read(reading, a_push([1, 0.5])).tree()["softmax"]
+    assert softmax["which"].shape == softmax["share"].shape == softmax["before"].shape == (11, unrolling.BARS)
+    assert (np.diff(softmax["share"]) <= 0).all()
+    assert softmax["which"][:, 0].tolist() == softmax["says"].tolist() == reading.answers.argmax(1).tolist()
+    rows = np.arange(11)[:, None]
+    assert (softmax["before"] == reading.before[rows, softmax["which"]]).all()
 
 
-def test_the_two_equal_letters_are_framed_with_their_distance():
-    reading = a_reading()
-    figure = unrolling.read(reading, PUSH)
-    frames = [s for s in figure.layout.shapes if s.type == "rect"]
-    assert [(s.x0 + s.x1) / 2 for s in frames] == pytest.approx([3, 4])
-    assert f"same letter L, states {reading.apart(3, 4):.2f} apart" in words(figure)
-    assert not [s for s in unrolling.read(a_reading("CAT"), a_push([1, 0.5])).layout.shapes if s.type == "rect"]
+def test_the_twins_the_nudge_and_the_telling_step_are_the_readings():
+    tree = unrolling.read(a_reading(), PUSH).tree()
+    assert tree["twins"] == [3, 4]
+    assert unrolling.telling(a_reading()) == {"step": 4}
+    assert unrolling.telling(a_reading("CAT")) == {"step": 1}
+    assert unrolling.read(a_reading("CAT"), PUSH).tree()["twins"] == []
+    nudge = tree["nudge"]
+    assert (nudge["step"], nudge["gone"], nudge["left"].tolist()) == (1, 3, PUSH.left.tolist())
+    assert nudge["predicted"] == pytest.approx(np.exp(PUSH.predicted))
+    assert tree["key"].endswith("□ by the derivative; reach 3.")
+    assert unrolling.read(a_reading(), a_push([1, 0.5])).tree()["key"].endswith("heard to the end.")
 
 
-def test_the_nudge_is_shown_twice_and_marked_where_one_percent_is_left():
-    figure = unrolling.read(a_reading(), PUSH)
-    truth, derivative = bars(figure, "truly left"), bars(figure, "derivative")
-    assert list(truth.customdata) == PUSH.left.tolist()
-    assert list(derivative.customdata) == np.exp(PUSH.predicted).tolist()
-    assert truth.y[0] == unrolling.METER_HEIGHT
-    assert truth.y[3] == truth.y[4] == 0
-    assert column(figure, unrolling.TRUTH) == ["100 %", "50.0 %", "20.0 %", "0.500 %", "0.100 %"]
-    assert any("after step 1:<br>&lt; 1 % in 3 steps" in text for text in words(figure))
-    assert [s.x0 for s in figure.layout.shapes if s.line.color == theme.REACH] == [3.5]
+def test_the_equations_numbers_are_the_weights_and_add_up():
+    reading = a_reading("NOON", hidden=2)
+    diagram = unrolling.cell(reading)
+    equation = diagram.tree()["equation"]
+    assert (diagram.kind, equation["x"].tolist()) == ("folded", [0, 1, 1, 0])
+    for name in ("W_x", "W_h", "b"):
+        assert equation[name] is reading.weights[name]
+    for t in range(4):
+        column = reading.weights["W_x"][:, "NO".index("NOON"[t])]
+        a = column + reading.weights["W_h"] @ reading.states[t] + reading.weights["b"]
+        assert equation["a"][t] == pytest.approx(a, abs=1e-15)
 
 
-@pytest.mark.parametrize(
-    ("left", "says"), [([1, 0.5, 0.2, 0.1, 0.02], "heard to the end"), ([1, 0.001, 0, 0, 0], "&lt; 1 % in 1 step")]
-)
-def test_a_nudge_that_is_heard_to_the_end_or_gone_at_once(left, says):
-    assert any(text.endswith(says) for text in words(unrolling.read(a_reading(), a_push(left))))
+@pytest.mark.parametrize("word", ["A", "THE QUICK BROWN FOX " * 100, "שלום 😀", "<b>&x y\u0301"])
+def test_any_text_is_packed_small_and_its_letters_are_no_markup(word):
+    reading = a_reading(word)
+    time = len(word)
+    diagram = unrolling.read(reading, a_push(np.ones(max(time - 1, 1)), step=min(1, time - 1)))
+    assert len(pack(diagram.tree())) < 350_000
+    assert len(diagram.labels) == time
+    assert not any("&lt;" in label or "&amp;" in label for label in diagram.labels)
+    assert len(diagram.alt) < 3000
 
 
-def test_what_is_rounding_is_not_called_a_number():
-    figure = unrolling.read(a_reading(), a_push([1, 0.5, 1e-9, 1e-10, 1e-10], floor=1e-8))
-    assert column(figure, unrolling.TRUTH)[2:] == ["▼"] * 3
+def test_another_networks_layer_is_a_chain_with_what_it_reads():
+    h = np.zeros((4, 2))
+    stack = States("rnn", ("layer 1",), {"layer 1": {"h": h}}, np.array([[0.5, 1], [-1, 0], [0, 0]]), 1, 1)
+    diagram = unrolling.layer(stack, "layer 1", "")
+    assert (diagram.kind, diagram.labels) == ("unrolled", ("0.5 …", "−1 …", "0 …"))
+    assert diagram.values["h"] is h
+    assert unrolling.layer(stack, "layer 1", "ABA").labels == ("A", "B", "A")
 
 
-@pytest.mark.parametrize("hidden", [1, 3, 8])
-@pytest.mark.parametrize("word", ["A", "AB", "HELLO", "THE QUICK BROWN FOX JUMP", "aaaaaaaaaaaaaaaaaaaaaaaa"])
-def test_any_word_and_size_stays_in_the_picture(word, hidden):
-    reading, time = a_reading(word, hidden), len(word)
-    push = a_push(np.geomspace(1, 1e-9, max(time - 1, 1)), step=min(1, time - 1))
-    figure = unrolling.read(reading, push)
-    assert figure.layout.height == theme.HEIGHT
-    assert len(bars(figure, "state").x) == time * hidden
-    low, high = figure.layout.yaxis.range
-    for trace in figure.data:
-        if trace.type == "bar" and len(trace.x):
-            assert low <= np.min(trace.base)
-            assert np.max(np.asarray(trace.base) + np.asarray(trace.y)) <= high
-    assert min(bars(figure, "softmax").x) > figure.layout.xaxis.range[0]
-    assert figure == unrolling.read(reading, push)
-    # a phone scrolls what is wider than it is
-    least = figure.layout.meta["least"]
-    assert least <= 358 or time > 5
-    left = figure.layout.margin.l + figure.layout.margin.r
-    assert (least - left) / time >= 36  # pixels a column
-
-
-def test_letters_are_never_markup():
-    reading = a_reading("<b>&x y\u0301ש")
-    texts = words(unrolling.read(reading, a_push([1, 0.5])))
-    assert {"<b>&lt;</b>", "<b>&amp;</b>", "<b>␣</b>", "<b>◌\u0301</b>", "<b>\u2068ש\u2069</b>"} <= set(texts)
-    assert not any("<b><" in text for text in texts)
-    hover = bars(unrolling.read(reading, a_push([1, 0.5])), "softmax").customdata
-    assert "<" not in {row[1] for row in hover}
-
-
-def test_numbers_fit_their_squares():
-    assert [letters.signed(v, False) for v in (0.987, -0.004, 1.0)] == ["+0.99", "−0.00", "+1.00"]
-    assert [letters.signed(v, True) for v in (0.94, -0.66, 1.0, -0.01)] == ["+.9", "−.7", "+1", "0"]
-    assert [letters.share(v, False) for v in (1.0, 0.0922, 0.00284, 2e-6, 2.34, 0.0)] == [
-        "100 %", "9.22 %", "0.284 %", "10⁻⁶", "234 %", "0"
-    ]  # fmt: skip
-    assert [letters.share(v, True) for v in (0.52, 0.0922, 0.0004)] == ["52 %", "9 %", "0.04 %"]
+def test_what_is_left_of_a_nudge_is_drawn_where_it_is_no_rounding():
+    figure = letters.nudge(a_push([1, 0.5, 1e-9], floor=1e-8))
+    derivative, truly = figure.data
+    assert list(truly.x) == [1, 2, 3]
+    assert np.asarray(truly.y)[:2] == pytest.approx([0, np.log10(0.5)])
+    assert np.isnan(truly.y[2])
+    assert np.asarray(derivative.y) == pytest.approx(np.log10([1, 0.5, 1e-9]) - 0.1 / np.log(10))
+    assert " reach 2" in words(figure)
+    assert " reach 2" not in words(letters.nudge(a_push([1, 0.5, 0.2])))
 
 
 def a_learned(losses, floor=0.347, uniform=1.386):

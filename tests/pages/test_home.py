@@ -9,30 +9,41 @@ from rnnviz.scenes import PAGES, SCENES
 from rnnviz.ui import caches
 from rnnviz.ui.controls import CONTROLS
 from rnnviz.ui.links import Choice, Flag, Number
-from tests.pages.opening import HOUSE, drawn, kept, opened, text
+from rnnviz.verdicts import home as words
+from tests.pages.opening import HOUSE, address, kept, opened, sent, text
 
 PAGE = "home"
 
 
-def slider(at, name):
-    return next(s for s in at.slider if s.key == f"{PAGE}_{name}")
+def stands(at):
+    """Where the cursor stands at first, in the one picture that the page draws."""
+    (message,) = sent(at)
+    return tuple(message["dims"][dim]["at"] for dim in ("training", "number"))
 
 
-def address(at):
-    """What the address says of this page, the last value of each name."""
-    return {k: v[-1] if isinstance(v, list) else v for k, v in at.query_params.items() if k != "v"}
-
-
-def test_it_opens_with_question_claim_picture_verdict_three_controls_and_four_doors():
+def test_it_opens_with_question_claim_picture_verdict_one_control_and_four_doors():
     at = opened(PAGE)
     assert PAGES[PAGE].question in text(at)
     assert SCENES[PAGE][0].claim in text(at)
-    assert "truth 1.25" in text(at)
-    assert len(drawn(at)) == 1
-    assert [s.key for s in at.slider] == [f"{PAGE}_step", f"{PAGE}_number"]
+    (message,) = sent(at)
+    assert stands(at) == (900, 16)
+    assert [lane["cell"] for lane in message["lanes"]] == ["rnn", "gru"]
+    assert "it has met the mark" in message["says"][45]
+    assert not at.slider
+    assert len(at.get("button_group")) == 1
     doors = [door.proto for door in at.get("page_link")]
     assert [door.page for door in doors] == [name for name in PAGES if name != PAGE]
     assert all(PAGES[door.page].question in door.label for door in doors)
+
+
+def test_it_plays_by_itself_only_at_the_front_door():
+    assert sent(opened(PAGE))[0]["tour"]["to"] == 1600
+    for query in ({"home_step": "0"}, {"home_scene": "late"}, {"home_second": "lstm"}):
+        assert sent(opened(PAGE, query))[0]["tour"] is None
+    at = opened(PAGE, {"home_predict": "on"})
+    assert not sent(at)  # the veil
+    at.button(f"{PAGE}_answer_0").click().run()
+    assert sent(at)[0]["tour"] is None
 
 
 def test_it_paints_before_torch_is_loaded():
@@ -53,7 +64,7 @@ def test_every_scene_opens_by_its_link_and_can_be_predicted(scene):
     assert not at.warning
     assert scene.question in text(at)
     assert scene.claim not in text(at)
-    assert not drawn(at)
+    assert not sent(at)
     wrong = 1 if scene.right == 0 else 0
     at.button(f"{PAGE}_answer_{wrong}").click().run()
     assert "✗" in text(at)
@@ -61,7 +72,7 @@ def test_every_scene_opens_by_its_link_and_can_be_predicted(scene):
     at.button(f"{PAGE}_again").click().run()
     at.button(f"{PAGE}_answer_{scene.right}").click().run()
     assert "✓" in text(at)
-    assert len(drawn(at)) == 1
+    assert stands(at) == (scene.settings.get("step", 900), round(20 * scene.settings.get("number", 0.8)))
 
 
 @pytest.mark.parametrize("control", CONTROLS[PAGE], ids=lambda control: control.name)
@@ -79,19 +90,16 @@ def test_every_control_takes_its_extremes(control):
         assert at.session_state[f"{PAGE}:settings"][control.name] == (True if value == "on" else value)
 
 
-def test_every_control_changes_the_picture_the_verdict_and_the_address():
+def test_every_control_changes_the_picture_and_the_address():
     at = opened(PAGE)
-    seen = [(drawn(at), text(at))]
-    for change, key, value in (
-        (lambda: slider(at, "step").set_value(1300), "step", "1300"),
-        (lambda: slider(at, "number").set_value(0.2), "number", "0.2"),
-        (lambda: at.get("button_group")[0].set_value("lstm"), "second", "lstm"),
-    ):
-        change().run()
-        assert not at.exception
-        assert address(at)[f"{PAGE}_{key}"] == value
-        assert all(drawn(at) != picture and text(at) != words for picture, words in seen)
-        seen.append((drawn(at), text(at)))
+    before = sent(at)
+    at.get("button_group")[0].set_value("lstm").run()
+    assert not at.exception
+    assert address(at) == {"home_second": "lstm"}
+    assert sent(at)[0]["lanes"][1]["cell"] == "lstm"
+    assert sent(at)[0]["says"] != before[0]["says"]
+    assert stands(opened(PAGE, {"home_step": "1300"})) == (1300, 16)
+    assert stands(opened(PAGE, {"home_number": "0.2"})) == (900, 4)
 
 
 @pytest.mark.parametrize(
@@ -112,23 +120,37 @@ def test_a_wrong_link_opens_the_nearest_view_and_says_so_once(query, says, holds
     at = opened(PAGE, query)
     assert [says in warning.value for warning in at.warning] == [True]
     assert address(at) == holds
-    assert (slider(at, "step").min, slider(at, "step").max) == (0, 3200)
-    slider(at, "number").set_value(0.5).run()
+    assert [sent(at)[0]["dims"]["training"][end] for end in ("low", "high")] == [0, 3200]
+    at.get("button_group")[0].set_value("lstm").run()
     assert not at.warning
 
 
-def test_the_slider_ends_where_the_recording_ends():
+def test_the_setting_ends_where_the_recording_ends():
     step = next(c for c in CONTROLS[PAGE] if c.name == "step")
     for second in ("gru", "lstm"):
         moment = caches.home({"second": second, "step": step.high, "number": 0.8})
         assert all(lane.steps[-1] == step.high and lane.steps[1] == step.step for lane in moment.lanes.values())
 
 
-def test_the_code_that_keep_shows_reads_the_views_numbers(capsys):
-    at = opened(PAGE, {"home_step": "1300", "home_second": "lstm", "home_number": "0.3"})
-    _, code = kept(at, PAGE)
+@pytest.mark.parametrize(
+    ("cursor", "looks"),
+    [
+        ({}, (1300, 6)),
+        ({"at_training": "600", "at_number": "20"}, (600, 20)),
+        ({"at_training": "911"}, (920, 6)),  # to the nearest snapshot
+        ({"at_training": "999999", "at_number": "999"}, (3200, 20)),
+        ({"at_training": "banana", "at_number": "-1", "at_unit": "3"}, (1300, 6)),
+        ({"at_training": "٩", "at_number": "1e1"}, (1300, 6)),
+    ],
+)
+def test_what_is_kept_is_what_is_looked_at(cursor, looks, capsys):
+    at = opened(PAGE, {"home_step": "1300", "home_second": "lstm", "home_number": "0.3"} | cursor)
+    assert stands(at) == (1300, 6)
+    link, code = kept(at, PAGE)
+    assert all(f"{name}={value}" in link for name, value in cursor.items() if value.isascii())
     found = {}
     exec(code, found)
-    moment = caches.home(at.session_state[f"{PAGE}:settings"])
-    assert found["moment"].answer("lstm") == moment.answer("lstm")
+    moment = caches.home(at.session_state[f"{PAGE}:settings"], cursor)
+    assert (moment.step, moment.value) == looks
+    assert words.verdict(found["moment"]) == words.verdict(moment)
     assert str(moment.answer("rnn")) in capsys.readouterr().out

@@ -15,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from rnnviz.cells import Elman
+from rnnviz.cells import Elman, build
 from rnnviz.config import CellConfig
+from rnnviz.results import Reading
 from rnnviz.tasks import letters
 from tests import reference
 
@@ -115,6 +116,70 @@ def test_gated_cells_learn_it_too(cell):
     assert letters.spell(config("HELLO", cell=cell), learned, 4).text == "HELLO"
 
 
+# ---------------------------------------------------------------- long texts
+
+TEXT = "it was the best of times, it was the worst of times, it was the age of wisdom, it was the age of foolishness"
+
+
+@pytest.mark.parametrize(("kind", "length"), [("rnn", 107), ("rnn", 82), ("rnn", 42), ("lstm", 107), ("gru", 100)])
+def test_a_long_text_is_learned_in_pieces_that_start_where_the_one_before_ended(kind, length):
+    """Slowly, piece by piece: autograd within a piece, borders of the training step before, torch's Adam."""
+    text = TEXT[:length]
+    config_ = config(text, 3, seed=1, cell=kind)
+    cell = build(config_)
+    born = letters.learn(config_, text, 0).weights
+    weights = {name: torch.from_numpy(value.copy()).requires_grad_() for name, value in born.items()}
+    x = one_hot(text)
+    pairs = length - 1
+    count = math.ceil(pairs / letters.PIECE)
+    size = math.ceil(pairs / count)
+    zero = tuple(torch.zeros(3, dtype=torch.float64) for _ in cell.state_names)
+    optimizer = torch.optim.Adam(weights.values(), lr=0.1)
+
+    def read(first, last, state):
+        own = replace(cell, **{name: weights[name] for name in cell.parameters()})
+        loss = torch.zeros((), dtype=torch.float64)
+        for t in range(first, min(last, pairs)):
+            state = own.step(x[t], state if len(state) > 1 else state[0])
+            state = state if isinstance(state, tuple) else (state,)
+            z = weights["W_y"] @ state[0] + weights["b_y"]
+            loss = loss + nn.functional.cross_entropy(z, x[t + 1].argmax(-1)) / pairs
+        return loss, tuple(part.detach() for part in state)
+
+    borders, losses = [zero], []
+    for k in range(count - 1):
+        borders.append(read(k * size, (k + 1) * size, borders[-1])[1])
+    for _ in range(6):
+        found = [read(k * size, (k + 1) * size, borders[k]) for k in range(count)]
+        losses.append(float(sum(loss for loss, _ in found).detach()))
+        optimizer.zero_grad()
+        sum(loss for loss, _ in found).backward()
+        optimizer.step()
+        borders = [zero, *(end for _, end in found[:-1])]
+    exact, _ = read(0, pairs, zero)
+    assert letters.learn(config_, text, 6).losses == pytest.approx([*losses, exact.item()], rel=1e-9)
+
+
+def test_first_and_last_loss_of_a_long_text_are_of_the_whole_text():
+    cell = config(TEXT, 4)
+    for steps in (0, 30):
+        learned = letters.learn(cell, TEXT, steps)
+        found = letters.read(cell, learned)
+        wanted = [found.letters.index(c) for c in TEXT[1:]]
+        assert found.loss == learned.losses[-1]
+        assert found.loss == pytest.approx(-np.log(found.answers[np.arange(len(wanted)), wanted]).mean(), rel=1e-12)
+    assert learned.losses[0] == letters.learn(cell, TEXT, 0).losses[0]
+    assert learned.losses[-1] < learned.losses[0]
+    assert letters.learn(cell, TEXT, 30).losses.tolist() == learned.losses.tolist()
+
+
+def test_a_text_of_one_piece_is_learned_as_it_stands(monkeypatch):
+    text = TEXT[: letters.PIECE + 1]
+    once = letters.learn(config(text), text, 5).losses
+    monkeypatch.setattr(letters, "PIECE", 1000)
+    assert letters.learn(config(text), text, 5).losses.tolist() == once.tolist()
+
+
 # ---------------------------------------------------------------- reading
 
 
@@ -137,6 +202,17 @@ def test_a_reading_is_what_a_slow_loop_computes():
     assert found.apart(3, 4) == pytest.approx(math.dist(states[3], states[4]))
 
 
+def test_a_reading_has_its_weights_and_what_it_said_at_birth():
+    cell = config("HELLO")
+    learned = letters.learn(cell, "HELLO", 40)
+    found = letters.read(cell, learned)
+    assert found.before.tolist() == letters.read(cell, letters.learn(cell, "HELLO", 0)).answers.tolist()
+    assert found.before.tolist() != found.answers.tolist()
+    p = found.weights
+    h = np.tanh(p["W_x"] @ one_hot("HELLO").numpy()[2] + p["W_h"] @ found.states[2] + p["b"])
+    assert h == pytest.approx(found.states[3], abs=1e-14)
+
+
 def test_weights_far_beyond_any_exponential_still_give_shares():
     learned = letters.learn(config("HELLO"), "HELLO", 0)
     huge = replace(learned, weights={**learned.weights, "W_y": learned.weights["W_y"] * 1e6})
@@ -155,6 +231,20 @@ def test_the_nearest_two_steps_that_need_a_memory():
     assert twins("BANANA") is None  # A is always followed by N
     assert twins("CAT") is None
     assert twins("ABA") is None  # nothing follows the second A
+
+
+@given(st.text(alphabet="abc", min_size=1, max_size=40))
+def test_the_nearest_pair_is_the_first_of_all_pairs_by_distance(word):
+    nothing = np.zeros((1, 1))
+    found = Reading(word, tuple(dict.fromkeys(word)), 0, nothing, nothing, 0.0, 0.0, 0.0, 0, 0).twins
+    pairs = list(pairwise(word))
+    right = [
+        (s - t, t + 1, s + 1)
+        for t, (letter, following) in enumerate(pairs)
+        for s, (again, other) in enumerate(pairs)
+        if s > t and letter == again and following != other
+    ]
+    assert found == (min(right)[1:] if right else None)
 
 
 def test_parameters_do_not_grow_with_the_word():
@@ -201,7 +291,7 @@ def test_it_spells_as_a_slow_loop_does():
 SEEDS = """
 import json, time, torch
 from rnnviz.config import CellConfig
-from rnnviz.tasks.letters import learn, spell
+from rnnviz.tasks.letters import learn, nudged, read, spell
 torch.set_num_threads(1)
 def spelled(word, hidden, seed, count):
     cell = CellConfig(inputs=4, hidden=hidden, seed=seed)
@@ -211,7 +301,16 @@ def seconds():
     began = time.process_time()
     spelled("HELLO", 3, 0, 1)
     return time.process_time() - began
+def long(letters):
+    text = "".join(chr(97 + (7 * t * t + t // 3) % letters) for t in range(2000))
+    cell = CellConfig(inputs=len(set(text)), hidden=8)
+    began = time.process_time()
+    learned = learn(cell, text)
+    between = time.process_time()
+    read(cell, learned).twins, nudged(cell, learned, 1, 0.1)
+    return between - began, time.process_time() - between
 print(json.dumps({
+    "long": [min(times) for times in zip(*(long(26) for _ in range(2)))],
     "one unit": [spelled("HELLO", 1, seed, 4) for seed in range(8)],
     "past its data": [spelled("HELLO", 4, seed, 9) for seed in range(8)],
     "loop": [spelled("HELLOHELLO", 4, seed, 14) for seed in range(4)],
@@ -229,6 +328,13 @@ def seeds():
 
 def test_hello_is_learned_in_under_a_second_of_work(seeds):
     assert seeds["seconds"] < 1
+
+
+def test_two_thousand_letters_are_learned_and_read_while_one_waits(seeds):
+    """0.9 and 0.3 s on an idle core: bounds of three times as much, for a busy one."""
+    learning, reading = seeds["long"]
+    assert learning < 3
+    assert reading < 1.5
 
 
 def test_one_number_spells_hello_at_eight_of_eight_seeds(seeds):
@@ -274,6 +380,11 @@ def test_any_letter_is_a_letter(word):
         (lambda: letters.floor(None), "word is None"),
         (lambda: letters.learn(config("HELLO"), "HELL"), "inputs is 4: this word takes 3"),
         (lambda: letters.learn(config("HELLO"), "HELLO", -1), "steps is -1"),
+        (lambda: letters.learn(config("AB"), "AB" * 1001), "the text has 2,002 letters: at most 2,000 are learned"),
+        (
+            lambda: letters.learn(config("".join(map(chr, range(101)))), "".join(map(chr, range(101)))),
+            "the text has 101 different letters: at most 100 are learned",
+        ),
         (lambda: letters.spell(config("AB"), letters.learn(config("AB"), "AB", 0), 0), "count is 0"),
         (lambda: letters.spell(config("AB"), letters.learn(config("AB"), "AB", 0), 3, 3), "start is 3"),
     ],

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from rnnviz import own
 from rnnviz.scenes import SCENES
 from rnnviz.ui import links
 from rnnviz.ui.controls import CONTROLS
-from rnnviz.ui.links import Choice, Flag, Number, Text
+from rnnviz.ui.links import Choice, Flag, Number, Table, Text
 
 PAGES = list(CONTROLS)
 
@@ -31,7 +32,10 @@ def valid(control: links.Control, value: links.Value) -> bool:
         case Choice():
             return value in control.options or value == control.empty
         case Text():
-            return control.shortest <= len(str(value)) <= control.longest
+            text = str(value)
+            return control.shortest <= len(text) <= control.longest and len(set(text)) <= control.different
+        case Table():
+            return own.write(own.table(str(value))) == value
         case Flag():
             return isinstance(value, bool)
 

@@ -52,13 +52,13 @@ def test_what_stays_in_a_view_keeps_its_cursor():
     assert not at.exception
 
 
-def test_a_moved_training_step_begins_anew():
-    at = opened("home", CURSOR)
-    at.slider("home_number").set_value(0.5).run()
+def test_a_moved_step_begins_anew():
+    at = opened("jacobians", CURSOR)
+    at.slider("jacobians_gain").set_value(2.0).run()
     assert cursor(at) == CURSOR
-    at.slider("home_step").set_value(1300).run()
+    at.slider("jacobians_step").set_value(20).run()
     assert cursor(at) == {}
-    assert address(at) == {"home_number": "0.5", "home_step": "1300"}
+    assert address(at) == {"jacobians_gain": "2.0", "jacobians_step": "20"}
 
 
 def test_the_back_button_brings_a_view_with_its_cursor():

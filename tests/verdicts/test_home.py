@@ -49,3 +49,18 @@ def test_the_answer_follows_the_number():
     low, high = (home.verdict(Moment(race(), "gru", 3000, value)).numbers for value in (0, 20))
     assert high["answer"] - low["answer"] == pytest.approx(low["moves"])
     assert high["truth"] - low["truth"] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("second", ["gru", "lstm"])
+def test_a_template_is_the_verdict_of_its_snapshot_for_every_number(second):
+    templates = home.along(Moment(race(), second, 900, 16))
+    assert len(templates) == 161
+    for k, template in enumerate(templates):
+        for value in (0, 7, 20):
+            moment = Moment(race(), second, 20 * k, value)
+            parts = {"answer": moment.answer(second), "answer_rnn": moment.answer("rnn"), "truth": moment.truth}
+            said = template
+            for name, number in parts.items():
+                assert said.count(f"{{{name}}}") == 1
+                said = said.replace(f"{{{name}}}", home.two(number))
+            assert said == home.verdict(moment).text

@@ -84,11 +84,11 @@ def test_the_picture_in_words_names_each_answer_and_the_way_of_the_nudge():
     assert "Step 4 reads L and answers L with 70 percent, right is O." in text
     assert "Step 5 reads O and answers O with 70 percent." in text
     assert (
-        "0.5 is left a step later, at most 0.5 (1 later), 0.004 at the end; less than 1 % is left 4 steps later."
-        in text
+        "Nudge the state after step 1 by 0.1: after 4 steps 0.004 of it is left, where the derivative says 0.004; "
+        "less than 1 % is left 4 steps later." in text
     )
     assert "still heard at the end" in unrolling.described(a_reading("HELLO"), a_push([1, 0.5, 0.9, 0.3, 0.02]))
-    assert "nudge" not in unrolling.described(a_reading("A"), a_push([1.0]))
+    assert "no later state can see it" in unrolling.described(a_reading("A"), a_push([1.0]))
 
 
 def test_losses_are_compared_with_the_floor():
@@ -122,3 +122,16 @@ def test_what_follows_a_letter_that_was_never_read_is_called_a_guess():
     assert "go on in 1 way, all the same: O was read in training" in loop.text
     assert of(["OH", "OE"], "HELLO", 5).text.startswith("From O the 2 seeds go on in 2 different ways")
     assert of(["AAAA"], "A").text == "There is no other letter than A."
+
+
+def test_a_nudge_that_grows_or_that_nothing_sees_is_said():
+    grown = unrolling.nudge(a_push([1.0, 2.5, 0.5]))
+    assert grown.endswith("it is still heard at the end. At most 2.5 of it is there, 1 later.")
+    assert unrolling.nudge(a_push([1.0])) == "The nudge is after the last step: no later state can see it."
+
+
+def test_of_a_long_text_the_first_letters_are_described():
+    text = "ABAC" * 20
+    said = unrolling.described(a_reading(text), a_push([1.0, 0.5]))
+    assert said.count("Step ") == unrolling.SPOKEN
+    assert "80 letters read" in said

@@ -1,4 +1,4 @@
-"""The two components that draw: chart, for every Plotly figure, and cell, for networks and cells as SVG."""
+"""The components that draw: chart, for every Plotly figure; cell and lanes, for networks as SVG."""
 
 from functools import cache
 from typing import Any
@@ -15,7 +15,7 @@ export default (c) => {{ ready.then((m) => m.draw(c)); return () => ready.then((
 
 @cache
 def registered(name: str) -> Any:
-    """The component "chart" or "cell", registered once a process: again at each run it would be a new one to the
+    """A component, by its folder's name, registered once a process: again at each run it would be a new one to the
     browser."""
     script = STUB.format(path=address(f"{name}/{name}.js"))
     return st.components.v2.component(f"rnnviz_{name}", js=script, isolate_styles=False)

@@ -8,6 +8,7 @@
 const REST = 300; // milliseconds without a move, after which the address is written
 const LATER = 2000; // the same where the cursor is missing there: a new view may be on its way that has its own
 const PACE = 100; // milliseconds a stride at speed 1
+const FRAME = 40; // milliseconds between two looks at the clock of a tour
 const CALM = 1000; // with reduced motion, at every speed
 
 const groups = new Map();
@@ -28,12 +29,20 @@ export function spanned(specs) {
   const each = Math.max(...specs.map((s) => s.each ?? 1)); // from one value to the next
   const stride = Math.max(each, ...specs.map((s) => s.stride ?? 1)); // of a tick, when it plays
   const at = specs.find((s) => s.at !== null && s.at !== undefined)?.at ?? low;
-  return { low, high, each, stride, at, label: specs[0].label, open: specs.some((s) => s.open) };
+  const grid = Math.max(...specs.map((s) => s.grid ?? 1)); // where there is nothing between two values
+  const { label, factor = 1, decimals = 0 } = specs[0]; // what people read is factor times the whole number
+  return { low, high, each, stride, grid, at, label, factor, decimals, open: specs.some((s) => s.open) };
 }
 
-// The whole number that an address gives for a dimension, or null.
-export function addressed(search, dim) {
-  const text = new URLSearchParams(search).get(`at_${dim}`);
+// The value of a dimension that is nearest to a number.
+export const nearest = (value, { low, high, grid }) => clamp(low + Math.round((value - low) / grid) * grid, low, high);
+
+// A value of a dimension as people read it.
+export const written = (value, { factor, decimals }) => (value * factor).toFixed(decimals);
+
+// The whole number that an address gives for a word, or null.
+export function addressed(search, word) {
+  const text = new URLSearchParams(search).get(word);
   return text !== null && /^\d{1,9}$/.test(text) ? Number(text) : null;
 }
 
@@ -73,6 +82,16 @@ class Group {
     };
   }
 
+  // Its word in the address: at_step, of the group "unrolling:lab" at_lab_step, so that two sequences on a page do not
+  // overrule each other.
+  word(dim) {
+    return ["at", ...this.name.split(":").slice(1), dim].join("_");
+  }
+
+  addressed(dim) {
+    return addressed(window.location.search, this.word(dim));
+  }
+
   span(dim) {
     return spanned([...this.members.values()].map((dims) => dims[dim]).filter(Boolean));
   }
@@ -80,28 +99,29 @@ class Group {
   // Where the cursor stands: where the reader put it, now or in the address or before the page was left; else where
   // the drawings say. A live run may have still to get there: it is awaited. Any other value goes to the nearest.
   settle(dim) {
-    const { low, high, at, open } = this.span(dim);
+    const span = this.span(dim);
+    const { high, at, open } = span;
     if (this.chosen[dim] === undefined) {
       const before = left.get(this.name)?.token === this.token ? left.get(this.name).chosen[dim] : undefined;
-      this.awaited[dim] = addressed(window.location.search, dim) ?? before;
+      this.awaited[dim] = this.addressed(dim) ?? before;
     } else if (this.own.has(dim)) this.awaited[dim] = this.chosen[dim];
     const wanted = this.awaited[dim];
     delete this.awaited[dim];
     if (wanted === undefined || (wanted > high && open)) {
       this.own.delete(dim);
-      this.chosen[dim] = clamp(at, low, high);
+      this.chosen[dim] = nearest(at, span);
       if (wanted !== undefined) this.awaited[dim] = wanted;
       return;
     }
     this.own.add(dim);
-    this.chosen[dim] = clamp(wanted, low, high);
-    if (addressed(window.location.search, dim) !== this.chosen[dim]) this.rest(REST);
+    this.chosen[dim] = nearest(wanted, span);
+    if (this.addressed(dim) !== this.chosen[dim]) this.rest(REST);
   }
 
   choose(dim, value) {
     const span = this.span(dim);
     if (!span || !Number.isFinite(value)) return;
-    const next = clamp(Math.round(value), span.low, span.high);
+    const next = nearest(value, span);
     this.own.add(dim);
     delete this.awaited[dim];
     if (next === this.chosen[dim]) return;
@@ -136,6 +156,21 @@ class Group {
     this.changed();
   }
 
+  // Once through a part of a dimension in so many milliseconds, whatever the speed: pause() ends it.
+  tour(dim, from, to, milliseconds) {
+    this.pause();
+    this.playing = dim;
+    const start = performance.now();
+    const tick = () => {
+      const share = Math.min(1, (performance.now() - start) / milliseconds);
+      this.choose(dim, from + share * (to - from));
+      if (share === 1) this.pause();
+      else this.ticking = setTimeout(tick, FRAME);
+    };
+    tick();
+    this.changed();
+  }
+
   pause() {
     clearTimeout(this.ticking);
     if (this.playing) this.playing = null, this.changed();
@@ -157,14 +192,14 @@ class Group {
 
   write() {
     const address = new URL(window.location.href);
-    for (const dim of this.own) if (dim in this.chosen) address.searchParams.set(`at_${dim}`, this.chosen[dim]);
+    for (const dim of this.own) if (dim in this.chosen) address.searchParams.set(this.word(dim), this.chosen[dim]);
     if (address.href !== window.location.href) window.history.replaceState(window.history.state, "", address);
   }
 
   // Somebody else wrote the address: the server, from before the last move, or the Back button.
   readdress(back) {
     for (const dim of Object.keys(this.chosen)) {
-      const given = addressed(window.location.search, dim);
+      const given = this.addressed(dim);
       if (back && given !== null) this.own.add(dim), (this.chosen[dim] = given), this.settle(dim), this.changed();
       else if (!back && this.own.has(dim) && given !== this.chosen[dim]) this.rest(given === null ? LATER : REST);
     }
@@ -175,8 +210,9 @@ globalThis.navigation?.addEventListener("currententrychange", (event) => {
   for (const one of groups.values()) one.readdress(event.navigationType === "traverse");
 });
 
-// Keys on a drawing: left and right, home and end, space; up and down where it has a second dimension.
-export function keys(cursor, event, along, across) {
+// Keys on a drawing: left and right, home and end, space; up and down where it has a second dimension, whose values
+// go down the drawing, or up.
+export function keys(cursor, event, along, across, rises = false) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const span = along && cursor.span(along);
   if (!span) return;
@@ -188,8 +224,8 @@ export function keys(cursor, event, along, across) {
     " ": () => (cursor.playing ? cursor.pause() : cursor.play(along)),
   };
   if (across) {
-    moves.ArrowUp = () => cursor.move(across, -1);
-    moves.ArrowDown = () => cursor.move(across, 1);
+    moves.ArrowUp = () => cursor.move(across, rises ? 1 : -1);
+    moves.ArrowDown = () => cursor.move(across, rises ? -1 : 1);
   }
   if (!moves[event.key]) return;
   if (event.key !== " ") cursor.pause();
@@ -236,8 +272,9 @@ export class Bar {
       slide.addEventListener("input", () => (cursor.pause(), cursor.choose(dim, Number(slide.value))));
       slide.addEventListener("keydown", (event) => (first || event.key !== " ") && keys(cursor, event, dim));
       box.addEventListener("change", () => {
-        if (box.value !== "") cursor.pause(), cursor.choose(dim, Number(box.value));
-        box.value = cursor.chosen[dim];
+        const span = cursor.span(dim);
+        if (box.value !== "") cursor.pause(), cursor.choose(dim, Number(box.value) / span.factor);
+        box.value = written(cursor.chosen[dim], span);
       });
       this.rows.set(dim, { name, slide, box });
       row.append(name, slide, box);
@@ -264,12 +301,14 @@ export class Bar {
     for (const [dim, { name, slide, box }] of this.rows) {
       const span = cursor.span(dim);
       if (!span) continue;
-      const { low, high, label } = span;
-      for (const input of [slide, box]) {
-        set(input, { min: low, max: high, step: 1, "aria-label": label });
-        if (document.activeElement !== input || input === slide) input.value = cursor.chosen[dim];
-      }
-      set(slide, { "aria-valuetext": `${label} ${cursor.chosen[dim]}${said ? `: ${said}` : ""}` });
+      const { low, high, grid, label } = span;
+      const says = written(cursor.chosen[dim], span);
+      set(slide, { min: low, max: high, step: grid, "aria-label": label });
+      const [least, most, step] = [low, high, grid].map((value) => written(value, span));
+      set(box, { min: least, max: most, step, "aria-label": label });
+      slide.value = cursor.chosen[dim];
+      if (document.activeElement !== box) box.value = says;
+      set(slide, { "aria-valuetext": `${label} ${says}${said ? `: ${said}` : ""}` });
       if (name.textContent !== label) name.textContent = label;
     }
     if (this.play) {

@@ -71,7 +71,7 @@ test("an address opens at its step; one that is no step of this view is passed o
     cursor.join(one, { token: `c${wrong}`, dims: dims(0, 50, 7) });
     assert.equal(cursor.chosen.step, 7, wrong);
   }
-  assert.equal(addressed("?at_step=007", "step"), 7);
+  assert.equal(addressed("?at_step=007", "at_step"), 7);
   window.location = new URL("http://here/page?at_step=9999");
   cursor.join(one, { token: "far", dims: dims(0, 50, 7) });
   assert.equal(cursor.chosen.step, 90, "the nearest that there is");

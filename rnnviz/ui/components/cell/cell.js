@@ -5,6 +5,7 @@
 import { Bar, button, clamp, element, group, keys, set, style } from "../cursor.js";
 import { digits } from "../numbers.js";
 import { unpack } from "../payload.js";
+import { Equation } from "./equation.js";
 import { arrange, DEEP, ends, lineAt, slide, TITLES, under, units } from "./layout.js";
 import { make, MARKS, paint, rect, Stack } from "./marks.js";
 import { exact, numbers, palette, readout, short } from "./values.js";
@@ -21,7 +22,8 @@ class View {
     this.said = element("p", { class: "rnn-said", "aria-live": "off" });
     this.key = element("p", { class: "rnn-key" });
     this.weights = element("div", { class: "rnn-weights" });
-    this.root.append(this.stage, this.said, this.key, this.weights);
+    this.equation = new Equation();
+    this.root.append(this.stage, this.equation.element, this.said, this.key, this.weights);
     parent.append(this.root);
     this.listen();
     this.observer = new ResizeObserver(() => this.fit());
@@ -94,7 +96,10 @@ class View {
     this.shades = palette(model.colors);
     const { size } = units(model, 0, 0, DEEP, true);
     this.key.textContent = model.key + (size > 1 ? ` A line is the mean of up to ${size} units.` : "");
-    this.weights.hidden = !["folded", "unrolled"].includes(model.kind);
+    this.weights.hidden = !["folded", "unrolled"].includes(model.kind) || Boolean(model.softmax);
+    this.said.hidden = Boolean(model.softmax || model.equation); // they say it themselves
+    this.equation.element.hidden = !model.equation;
+    if (model.equation) this.equation.set(model);
     set(this.stage, { "aria-label": `${TITLES[model.kind]}: arrow keys choose step and unit` });
     const joined = group(model.group);
     if (joined !== this.cursor) this.out?.();
@@ -175,6 +180,7 @@ class View {
     this.stack?.paint(model.values[layout.units.name ?? "h"][t], model.scale, shades);
     const left = layout.window ? this.follow(t, hovered?.step !== undefined) : 0;
     if (this.frame) this.mark(unit, left);
+    if (model.equation) this.equation.show(t, unit);
     const said = readout(model, t, unit);
     if (this.said.textContent !== said) this.said.textContent = said;
     set(this.svg, { "aria-label": `${model.alt} At ${said}.` });
@@ -185,6 +191,7 @@ class View {
     const label = this.model.labels[t - 1];
     if (!place || place.value === label) return;
     place.value = label;
+    if (place.alone) set(place.node, { class: [...label].length > 2 ? "" : "rnn-letter" }); // a number is smaller
     place.node.textContent = short(label);
     place.title.textContent = label;
   }
@@ -197,7 +204,7 @@ class View {
     this.start = slide(this.start, count, total, t, margin);
     for (let step = this.start; step < this.start + count; step++) {
       const column = columns[step % count];
-      set(column.held, { transform: `translate(${left + (step - this.start) * pitch})` });
+      set(column.held, { transform: `translate(${left + (step - this.start) * pitch})`, "data-step": step });
       if (column.step === step) continue;
       column.step = step;
       set(column.places.get("only").node, { visibility: step ? "visible" : "hidden" });
@@ -205,10 +212,18 @@ class View {
       set(column.places.get("step x").all, { visibility: step ? "visible" : "hidden" });
       if (step) this.read(column.places.get("x"), step);
       column.stack.paint(model.values.h[step], model.scale, this.shades);
+      if (step && model.softmax) this.spell(column.places, step);
     }
     ends(this.start, layout.window).forEach((words, k) => (this.ends[k].textContent = words));
     set(this.more, { visibility: this.start + count < total ? "visible" : "hidden" });
     return left + (t - this.start) * pitch;
+  }
+
+  spell(places, step) {
+    const { softmax, nudge, twins } = this.model;
+    places.get("softmax").paint(softmax, step);
+    places.get("meter").paint(nudge, step);
+    set(places.get("twin"), { visibility: twins.includes(step) ? "inherit" : "hidden" });
   }
 
   // Frames around the chosen step and unit.

@@ -39,14 +39,15 @@ export function units(model, x, y, length, down) {
   const lines = Math.min(model.hidden, LINES);
   const count = Math.ceil(model.hidden / Math.ceil(model.hidden / lines));
   const numbered = down && model.hidden <= NUMBERED;
-  const each = numbered ? 28 : length / count;
+  const each = length / count;
   const size = Math.ceil(model.hidden / count);
   return { x, y, each, lines: count, size, down, numbered, across: numbered ? ACROSS : NARROW };
 }
 
 export const TITLES = { folded: "Folded cell", unrolled: "Unrolled cell", lstm: "LSTM cell", gru: "GRU cell" };
 
-const high = (model) => (model.hidden <= NUMBERED ? 28 * model.hidden : DEEP);
+// Numbers stand in lines of 28 pixels, of many units closer together.
+const high = ({ hidden }) => (hidden <= NUMBERED ? (hidden <= 4 ? 28 : 22) * hidden : DEEP);
 
 export function arrange(model, width) {
   return { folded, unrolled, lstm, gru }[model.kind](model, Math.max(300, Math.floor(width)));
@@ -54,48 +55,60 @@ export function arrange(model, width) {
 
 function folded(model, width) {
   const w = Math.min(width, 460);
-  const [x, top, deep] = [w / 2, 96, high(model)];
+  const [x, top, deep] = [w / 2, 92, high(model)];
   const [middle, foot] = [top + deep / 2, top + deep + 12];
   const column = units(model, x, top, deep, true);
   const h = chip("h", w - CHIP.w / 2 - 8, middle, "h_t");
-  const [before, out, back] = [chip("h0", x, 40, "h_{t−1}"), x + 62, x - 62];
-  const up = line([out, middle], [out, 40], [x + 39, 40]);
+  const [before, out, back] = [chip("h0", x, 38, "h_{t−1}"), x + 62, x - 62];
+  const up = line([out, middle], [out, 38], [x + 39, 38]);
   const marks = [
     { type: "box", x: x - 42, y: top - 12, w: 84, h: deep + 24 },
     wire(arrow([x + 42, middle], [h.x - h.w / 2, middle])),
-    wire(up + arrow([x - 39, 40], [back, 40], [back, middle], [x - 42, middle]), "W_h"),
-    text(back - 8, (40 + middle) / 2, "W_h", "end", "W_h"),
-    wire(arrow([x, foot + 54], [x, foot]), "W_x"),
-    text(x + 10, foot + 32, "W_x", "start", "W_x"),
-    before, h, reads(x, foot + 76), text(x - 42, foot + 74, "x_t", "end"),
-    text(x, foot + 106, "h_t = φ(W_x x_t + W_h h_{t−1} + b)"),
+    wire(up + arrow([x - 39, 38], [back, 38], [back, middle], [x - 42, middle]), "W_h"),
+    text(back - 8, (38 + middle) / 2, "W_h", "end", "W_h"),
+    wire(arrow([x, foot + 44], [x, foot]), "W_x"),
+    text(x + 10, foot + 28, "W_x", "start", "W_x"),
+    before, h, reads(x, foot + 64), text(x - 42, foot + 62, "x_t", "end"),
+    text(x, foot + 94, "h_t = φ(W_x x_t + W_h h_{t−1} + b)"),
   ];
-  return { width: w, height: foot + 118, marks, units: column };
+  return { width: w, height: foot + 104, marks, units: column };
 }
 
 function unrolled(model, width) {
-  const [top, deep, edge] = [58, high(model), 16];
-  const [across, gap] = model.hidden <= NUMBERED ? [ACROSS, 42] : [NARROW, 50];
+  const word = Boolean(model.softmax);
+  // over the state of a word its softmax: answer, share, bars, their letters
+  const [base, top] = word ? [116, 162] : [0, 58];
+  const [deep, edge] = [high(model), word ? 8 : 16];
+  const [across, gap] = model.hidden <= NUMBERED ? [ACROSS, word ? 30 : 42] : [NARROW, 50];
   const count = Math.min(model.steps + 1, Math.max(2, Math.floor((width - 2 * edge + 8) / (across + gap))));
   const pitch = Math.min((width - 2 * edge) / count, across + 96);
   const w = Math.round(count * pitch + 2 * edge);
-  const [middle, foot] = [top + deep / 2, top + deep];
-  const column = units(model, pitch / 2, top, deep, true);
+  const [middle, foot, x] = [top + deep / 2, top + deep, pitch / 2];
+  const column = units(model, x, top, deep, true);
+  const slots = word ? model.softmax.which[0].length : 0;
+  const reading = word ? foot + 50 : foot + 62;
+  const over = [
+    { type: "softmax", x, w: Math.min(pitch - 16, 24 * slots), y: base, slots },
+    wire(arrow([x, top - 6], [x, base + 20])),
+    { type: "meter", x, y: foot + 86 },
+    { type: "twin", x: 3, y: 20, w: pitch - 6, h: foot + 37 },
+  ];
   // a column for each state, placed around its own left edge: it moves as one
   const marks = [
     { type: "only", marks: [
       wire(arrow([(across - pitch) / 2, middle], [(pitch - across) / 2, middle]), "W_h"),
       text(0, middle - 14, "W_h", "middle", "W_h"),
-      wire(arrow([pitch / 2, foot + 42], [pitch / 2, foot + 3]), "W_x"),
-      text(pitch / 2 + 8, foot + 28, "W_x", "start", "W_x"),
-      reads(pitch / 2, foot + 62),
+      wire(arrow([x, reading - 20], [x, foot + 3]), "W_x"),
+      text(x + 8, reading - 27, "W_x", "start", "W_x"),
+      reads(x, reading),
+      ...(word ? over : []),
     ] },
-    { type: "step", x: pitch / 2, y: 46, name: "h" },
-    { type: "step", x: pitch / 2, y: foot + 84, name: "x", only: true },
+    { type: "step", x: word ? x + 20 : x, y: top - 12, name: "h" },
+    { type: "step", x: word ? x + 26 : x, y: word ? reading : reading + 22, name: "x", only: true },
   ];
   const more = arrow([w - edge - (pitch - across) / 2, middle], [w - 1, middle]);
   const window = { left: edge, pitch, count, total: model.steps + 1, more };
-  return { width: w, height: foot + 94, marks: [], column: marks, units: column, window };
+  return { width: w, height: word ? foot + 122 : reading + 32, marks: [], column: marks, units: column, window };
 }
 
 // A unit's row under a gated cell, where there are several.

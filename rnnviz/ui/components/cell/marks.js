@@ -3,6 +3,7 @@
 import { set } from "../cursor.js";
 import { chip, lineAt } from "./layout.js";
 import { exact, lined, shade, tight } from "./values.js";
+import { Meter, Softmax } from "./word.js";
 
 export function make(parent, name, attributes = {}, words = "") {
   const made = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -52,18 +53,22 @@ export const MARKS = {
   },
   reads(parent, { x, y, label, anchor }, places) {
     const node = write(make(parent, "text", { x, y, "text-anchor": anchor }), label);
-    const own = make(node, "tspan", label ? {} : { class: "rnn-letter" });
-    places.set("x", { node: own, title: make(node, "title") });
+    places.set("x", { node: make(node, "tspan"), title: make(node, "title"), alone: !label });
   },
   step(parent, { x, y, name, only }, places) {
     const node = make(parent, "text", { x, y, "text-anchor": "middle" });
     make(node, "tspan", {}, name);
     places.set(`step ${name}`, { node: make(node, "tspan", { class: "rnn-sub", dy: 4 }), all: node, only });
   },
-  only(parent, { marks }, places) {
+  only(parent, { marks }, places, context) {
     const held = make(parent, "g");
-    for (const mark of marks) MARKS[mark.type](held, mark, places);
+    for (const mark of marks) MARKS[mark.type](held, mark, places, context);
     places.set("only", { node: held });
+  },
+  softmax: (parent, mark, places, { colors }) => places.set("softmax", new Softmax(parent, mark, colors)),
+  meter: (parent, mark, places, { colors }) => places.set("meter", new Meter(parent, mark, colors)),
+  twin(parent, box, places, { colors }) {
+    places.set("twin", make(parent, "rect", { ...rect(box), rx: 8, class: "rnn-twin", stroke: colors.twin }));
   },
   chip(parent, mark, places, { hatch, colors }) {
     const { id, x, y, w, h, label, side, gate } = mark;

@@ -1,0 +1,110 @@
+"""What the unrolling page says of a stack's states, of a state that was carried over, and of what a sequence costs."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from rnnviz.results import Array, Cost, Leaked, States
+from rnnviz.verdicts import Verdict, digits
+
+STUCK = 0.9
+"""Beyond it a tanh hardly answers: its slope is below 0.19."""
+
+
+def states(result: States) -> Verdict:
+    """How large the states of each layer are, how many are all but stuck, and what each layer reads."""
+    sizes = [_size(result.values[name]["h"]) for name in result.names]
+    everything = np.concatenate([result.values[name]["h"].ravel() for name in result.names])
+    stuck = float((np.abs(everything) > STUCK).mean())
+    numbers = {
+        "size": sizes[0],
+        "size_last": sizes[-1],
+        "stuck": stuck,
+        "parameters": float(result.parameters),
+        "parameters_torch": float(result.parameters_torch),
+    }
+    time, hidden = len(result.inputs), result.hidden
+    listed = [f"{digits(size)} in {name}" for name, size in zip(result.names, sizes, strict=True)]
+    is_size = listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
+    beyond = ""
+    if np.abs(everything).max() <= 1:  # not so of a ReLU's
+        why = ", where a tanh hardly answers" if result.cell == "rnn" else ""
+        beyond = f"; {digits(100 * stuck)} % of all values lie beyond {STUCK}{why}"
+    first = f"Over {_count(time, 'step')} a state of {_count(hidden, 'unit')} has the mean size {is_size}{beyond}."
+    if any(name.endswith("←") for name in result.names):
+        cause = f"At step 1 → has read 1 of {_count(time, 'step')}, ← all of them: only together they know both sides."
+    elif len(result.names) > 1:
+        cause = "Each layer after the first reads the states of the one below it, not the input."
+    else:
+        cause = f"{result.parameters:,} parameters, used again at each step, make them all."
+    return Verdict(f"{first} {cause}", numbers)
+
+
+def leak(leaked: Leaked) -> Verdict:
+    """How much a forgotten reset still changes at the end, how fast it fades, and in how many answers it is."""
+    start, left, time = float(leaked.apart[0]), float(leaked.apart[-1]), len(leaked.apart) - 1
+    gone = leaked.gone
+    until = time if gone is None or gone == 0 else gone
+    share = float(leaked.share[until])
+    rate = share ** (1 / until) if share > 0 else 0.0
+    numbers = {
+        "start": start,
+        "left": left,
+        "left_share": float(leaked.share[-1]),
+        "gone": math.inf if gone is None else float(gone),
+        "rate": rate,
+        "h_start": float(leaked.h_apart[0]),
+        "h_left": float(leaked.h_apart[-1]),
+    }
+    if not start > 0:
+        return Verdict("The first pass ends in a state of exactly 0: carried over or reset, nothing changes.", numbers)
+    carried = f"The state carried over is {digits(start)} away from a reset one"
+    a_step = f"On average a step keeps {digits(100 * rate)} % of a difference"
+    if gone is not None:
+        touched = f"a forgotten reset touches {gone} of {_count(time, 'answer')}"
+        few = f"less than 1 % of that is left after {_count(gone, 'step')}"
+        return Verdict(f"{carried}; {few}. {a_step}, so {touched}.", numbers)
+    of_h = ""
+    if leaked.cell == "lstm":
+        of_h = f", in h {digits(numbers['h_left'])} of {digits(numbers['h_start'])}"
+    there = f"after {_count(time, 'step')} {digits(left)} is there{of_h}"
+    every = f"a forgotten reset is in all {_count(time, 'answer')}"
+    return Verdict(f"{carried}, and {there}. {a_step}, so {every}.", numbers)
+
+
+def cost(costs: Sequence[Cost]) -> Verdict:
+    """Work and memory by the number of steps, as counted, and what does not grow with it."""
+    several = sorted(costs, key=lambda one: one.steps)
+    if not several:
+        return Verdict("Nothing was counted.", {})
+    short, long = several[0], several[-1]
+    numbers = {
+        "steps": float(long.steps),
+        "forward": float(long.forward),
+        "backward": float(long.backward),
+        "formula": float(long.formula),
+        "bytes": float(long.bytes),
+        "parameters": float(long.parameters),
+        "forward_ratio": long.forward / short.forward,
+        "bytes_ratio": long.bytes / short.bytes,
+    }
+    gates = "" if long.gates == 1 else f"{long.gates}"
+    counted = f"Counted at T = {long.steps:,}: {long.forward:,} multiply-adds"
+    says = "exactly" if long.forward == long.formula else f"where {long.formula:,} is"
+    times = digits(long.backward / long.forward)
+    back = f"{counted}, {says} {gates}T (n² + n d), and {times} times as many for the gradient."
+    if short.steps == long.steps:
+        return Verdict(f"{back} The trace holds {long.bytes:,} bytes.", numbers)
+    grow = f"{digits(long.steps / short.steps)} times the steps cost {digits(numbers['forward_ratio'])} times the work"
+    rest = f"and {digits(numbers['bytes_ratio'])} times the bytes, {long.bytes:,}"
+    return Verdict(f"{back} {grow} {rest}; the {long.parameters:,} parameters stay.", numbers)
+
+
+def _size(values: Array) -> float:
+    """The root mean square of all values."""
+    return float(np.sqrt(np.mean(np.square(values))))
+
+
+def _count(number: int, of: str) -> str:
+    return f"{number:,} {of}{'' if number == 1 else 's'}"
