@@ -122,7 +122,11 @@ class PackedScripts:
                 elif message["type"] == "http.response.body":
                     body.extend(message.get("body", b""))
 
-            await self.app(scope, receive, collect)
+            async def patient() -> Message:
+                # Who asked first may leave: what is kept for everybody is collected whole all the same.
+                return await asyncio.Future()
+
+            await self.app(scope, patient, collect)
             found = Headers(raw=start["headers"])
             # An unknown path is answered with a page and 200: that is not a script, and anyone can ask for many.
             if start["status"] != 200 or found.get("content-type", "").startswith("text/html"):

@@ -48,7 +48,7 @@ def choose(page, step):
     box.fill(str(step))
     box.press("Enter")
     page.wait_for_function(
-        "([f, t]) => document.querySelector(`${f} .rnn-equation thead`)?.innerText.includes(t)",
+        "([f, t]) => document.querySelector(`${f} .rnn-equation thead th:last-child`)?.textContent === t",
         arg=[FOLDED, f"h{step}"],
     )
 

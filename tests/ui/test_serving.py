@@ -1,5 +1,6 @@
 """The cookie that says whose a run is, the components' scripts and styles, and how scripts are compressed."""
 
+import asyncio
 import gzip
 import re
 from pathlib import Path
@@ -196,3 +197,23 @@ def test_an_address_starts_with_the_path_under_which_everything_is_served(under,
     client = request.getfixturevalue("assets")
     assert client.get(address).content == serving.assets()["cell/cell.css"].read_bytes()
     assert client.get(f"/other{address}").status_code == 404
+
+
+def test_who_leaves_in_the_middle_of_a_script_breaks_it_for_nobody(assets):
+    name = "plotly.min.js"
+
+    async def leave():
+        async def gone():
+            return {"type": "http.disconnect"}
+
+        async def nowhere(_message):
+            await asyncio.sleep(0)
+
+        headers = [(b"accept-encoding", b"gzip")]
+        scope = {"type": "http", "method": "GET", "path": serving.address(name), "headers": headers}
+        await assets.app(scope | {"query_string": b"", "root_path": "", "server": ("testserver", 80)}, gone, nowhere)
+
+    asyncio.run(leave())
+    with assets.stream("GET", serving.address(name)) as answer:
+        raw = b"".join(answer.iter_raw())
+    assert gzip.decompress(raw) == serving.assets()[name].read_bytes()
