@@ -65,6 +65,27 @@ STEPS = """async () => { const field = document.querySelectorAll('.rnn-field')[1
     }));
     send('pointerup', 0); return spent; }"""
 
+SLIDE = """async () => { const slide = document.querySelector('.rnn-slide');
+    const low = Number(slide.min), high = Number(slide.max);
+    const spent = [];
+    for (let k = 0; k < 100; k++) spent.push(await new Promise(done => {
+        let frame; requestAnimationFrame(() => { frame = performance.now(); });
+        const start = performance.now();
+        slide.value = Math.round(low + k * (high - low) / 99); slide.dispatchEvent(new Event('input'));
+        const sent = performance.now() - start;
+        requestAnimationFrame(() => done(sent + performance.now() - frame));
+    }));
+    return spent; }"""
+# Pages whose first picture is drawn without Plotly: address, what is there once it is drawn.
+DRAWN = {
+    "home": ("/?at_training=900", ".rnn-lanes svg text"),
+    "unrolling": ("/unrolling", ".rnn-equation td"),
+    "200 letters, 8 units": (
+        "/unrolling?unrolling_units=8&unrolling_word=" + "she+sells+shells+" * 12,
+        ".rnn-equation td",
+    ),
+}
+
 
 @contextmanager
 def app(command: list[str], folder: Path, **env: str) -> Iterator[str]:
@@ -157,8 +178,9 @@ def main() -> None:
             for _ in range(2):  # warm
                 first_picture(browser, f"{url}/jacobians", drawn)
                 first_picture(browser, minimal, ".heatmaplayer image")
-            both = ((f"{url}/jacobians", drawn), (minimal, ".heatmaplayer image"))
-            firsts = [[first_picture(browser, *one) for one in both] for _ in range(LOADS)]
+            drawings = [(f"{url}{address}", there) for address, there in list(DRAWN.values())[:2]]
+            asked = ((f"{url}/jacobians", drawn), *drawings, (minimal, ".heatmaplayer image"))
+            firsts = [[first_picture(browser, *one) for one in asked] for _ in range(LOADS)]
             image = ".heatmaplayer image"
             turns = [
                 (f"{url}/jacobians?jacobians_input=1.0", drawn, OURS),
@@ -184,6 +206,14 @@ def main() -> None:
             group.wait_for_function("() => document.querySelectorAll('.rnn-rule.rnn-chosen.rnn-x').length === 4")
             rest(group)
             steps = sorted(group.evaluate(STEPS))
+            bytes_of = [loaded(browser, *one, one[1]) for one in drawings]
+            slid = {}
+            for name, (address, there) in DRAWN.items():
+                page = browser.new_page(viewport={"width": 1440, "height": 900})
+                page.goto(f"{url}{address}")
+                page.wait_for_selector(there, state="attached", timeout=60_000)
+                rest(page)
+                slid[name] = sorted(page.evaluate(SLIDE))
         browser.close()
     repaint = [p95(list(times)) for times in zip(*spent, strict=True)]
     median = [statistics.median(times) for times in zip(*spent, strict=True)]
@@ -194,12 +224,20 @@ def main() -> None:
         ("the same, median, ms", (median[0], median[2]), ""),
         ("the component with the same map, p95, ms", (repaint[1], repaint[2]), ""),
         ("the same, median, ms", (median[1], median[2]), ""),
-        ("first picture, warm server, median, s", first, "1.50"),
+        ("first picture, warm server, Gradients, s", (first[0], first[-1]), "1.50"),
+        ("the same, home", (first[1], first[-1]), "1.50"),
+        ("the same, unrolling", (first[2], first[-1]), "1.50"),
     ):
         print(f"{what:44}{one:10.2f}{other:10.2f}{one / other:8.2f}{budget:>8}")
     print(f"{'scripts and fonts to a first cell, MB':44}{to_cell:10.2f}{'':18}{1.5:8.2f}")
     print(f"{'scripts and fonts to a first chart, MB':44}{to_chart:10.2f}")
     print(f"{'the page of that chart in all, MB':44}{in_all:10.2f}{'':18}{3.0:8.2f}")
+    for name, (until, whole) in zip(DRAWN, bytes_of, strict=False):
+        print(f"{f'scripts and fonts to {name}, MB':44}{until:10.2f}{'':18}{1.5:8.2f}")
+        print(f"{f'{name} in all, MB':44}{whole:10.2f}{'':18}{3.0:8.2f}")
+    for name, times in slid.items():
+        print(f"{f'script a step, {name}, median, ms':52}{times[50]:.2f}{'':18}{16:6.0f}")
+        print(f"{'the same, p95, ms':44}{times[95]:10.2f}")
     print(f"{'script a step, 4 charts and a cell, median, ms':44}{steps[50]:10.2f}{'':18}{16:8.0f}")
     print(f"{'the same, p95, ms':44}{steps[95]:10.2f}")
     print(f"{'largest message of a live run, kB':44}{tick() / 1000:10.1f}{'':18}{60:8.0f}")

@@ -93,8 +93,19 @@ def test_every_number_drawn_is_the_packages_and_no_plotly_is_needed(page, settle
         assert [text for text, _ in terms] == [digits(number(exact)) for _, exact in terms]
     assert not [url for url in asked if "plotly" in url]
 
+    # a drawing is a file too, as it looks, with nothing of the page needed
+    for kind, begins in (("SVG", b"<svg "), ("PNG", b"\x89PNG")):
+        page.locator(f"{CHAIN} .rnn-menu summary").click()
+        with page.expect_download() as saved:
+            page.get_by_role("button", name=f"Save {kind}").click()
+        content = saved.value.path().read_bytes()
+        assert saved.value.suggested_filename == f"unrolling_chain.{kind.lower()}"
+        assert content.startswith(begins)
+        assert len(content) > 10_000
+        assert kind == "PNG" or digits(float(reading.states[4, 1])) in content.decode()
+
     # the same weights light up in both drawings
-    page.locator(f"{FOLDED} .rnn-weights button").last.focus()
+    page.locator(f"{FOLDED} .rnn-weights > button").last.focus()
     assert page.locator(".rnn-cell[data-lit=W_h]").count() == 2
 
 

@@ -4,8 +4,10 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import * as whole from "../../../rnnviz/ui/components/cell/cell.js";
+import { terms } from "../../../rnnviz/ui/components/cell/equation.js";
 import * as layout from "../../../rnnviz/ui/components/cell/layout.js";
 import * as values from "../../../rnnviz/ui/components/cell/values.js";
+import { BARS, level, METER, percent } from "../../../rnnviz/ui/components/cell/word.js";
 import * as written from "../../../rnnviz/ui/components/numbers.js";
 import { group } from "../../../rnnviz/ui/components/cursor.js";
 
@@ -181,6 +183,46 @@ test("a point on a gated cell's row is a unit, of a pooled line its first", () =
   assert.deepEqual(cell.under(cell.arrange(model("gru", { hidden: 1 }), 900), 0, 50, 50), {});
 });
 
+// ---------------------------------------------------------------- a word
+
+function word(text, hidden = 3, says = text.slice(1) + text[0]) {
+  const letters = [...new Set(text)];
+  const place = (letter) => letters.indexOf(letter);
+  const which = [...text].map(() => letters.map((_, k) => k));
+  const share = [...says].map((said) => letters.map((_, k) => (k === place(said) ? 0.75 : 0.25 / (letters.length - 1))));
+  const softmax = { letters, which, share, before: share.map((row) => row.map(() => 0.5)), says: [...says].map(place),
+    target: [...[...text].slice(1).map(place), -1] };
+  const left = [1, 0.5, 1e-12].slice(0, text.length);
+  const nudge = { step: 1, left, predicted: [1, 0.4, 0.2], floor: [0, 0, 1e-9], gone: 2 };
+  return model("unrolled", { steps: text.length, hidden, labels: [...text], softmax, nudge, twins: [3, 4],
+    colors: { ...colors, right: "#0f0", wrong: "#f00", grey: "#888", reach: "#fa0", twin: "#f0f" } });
+}
+
+test("shares are percentages, what is too small for one is a number, and a nudge stands from 1 % to all of it", () => {
+  assert.deepEqual([1, 0.99894, 0.0922, 0.001, 0.000284, 0].map(percent), ["100 %", "99.9 %", "9.22 %", "0.1 %", "2.84·10⁻⁴", "0 %"]);
+  assert.deepEqual([1, 0.1, 0.01, 1e-5, 0].map(level), [METER, METER / 2, 0, 0, 0]);
+  assert.ok(level(1e9) <= 1.15 * METER);
+});
+
+test("a step's terms are a row of the weights, and add up", () => {
+  const equation = { x: [1, 0], W_x: [[0.1, 0.2], [0.3, 0.4]], W_h: [[1, 2], [3, 4]], b: [5, 6], a: [[0, 0], [7, 8]] };
+  const given = { equation, values: { h: [[0, 0], [0.5, -0.5], [0.9, 0.8]] } };
+  assert.deepEqual(terms(given, 2, 1, true), [0.3, 3, 4, -0.5, 6, 8, 0.8]);
+  assert.deepEqual(terms(given, 2, 1, false), [0.3, 3 * 0.5 - 4 * 0.5, 6, 8, 0.8]);
+});
+
+test("a word's columns fit: HELLO beside its cell on a tablet, three to five of them on a phone", () => {
+  for (const hidden of [1, 3, 8]) {
+    assert.ok(cell.arrange(word("HELLO", hidden), 541).window.count >= 5);
+    const narrow = cell.arrange(word("HELLOHELLO", hidden), 358).window.count;
+    assert.ok(narrow >= 3 && narrow <= 5);
+    const { height, column } = cell.arrange(word("HELLO", hidden), 800);
+    const [{ marks }] = column;
+    const [bars, meter, twin] = ["softmax", "meter", "twin"].map((type) => marks.find((mark) => mark.type === type));
+    assert.ok(bars.y - BARS - 24 - 18 >= 0 && meter.y + 31 < height && twin.y + twin.h < meter.y);
+  }
+});
+
 // ---------------------------------------------------------------- nodes
 
 class Node {
@@ -323,4 +365,18 @@ test("numbers that are not finite are drawn as such", () => {
   const crosses = other.svg.all().filter((node) => node.name === "path" && /l.*m.*l/.test(node.attributes.d ?? ""));
   assert.equal(crosses.length, 1);
   cell.leave(other.parentElement);
+});
+
+test("over a column stand its answer and its bars, under it what is left of the nudge, rounding as such", () => {
+  const { parentElement, svg, named } = drawn(word("ABBA", 2, "BBAB"));
+  const cursor = group("g");
+  cursor.choose("step", 4), settle();
+  clearTimeout(cursor.writing);
+  assert.deepEqual(named("rnn-letter rnn-says").map((node) => node.textContent).sort(), ["A ✓", "B ?", "B ✓", "B ✓"]);
+  assert.ok(svg.textContent.includes("■ rounding") && svg.textContent.includes("□ 20 %"));
+  const shown = (node) => node.attributes.visibility !== "hidden";
+  assert.equal(named("rnn-twin").filter(shown).length, 2);
+  assert.equal(named("rnn-number rnn-gone").filter(shown).length, 1);
+  assert.equal(named("rnn-aim").filter((node) => !shown(node)).length, 1); // nothing follows the last letter
+  cell.leave(parentElement);
 });

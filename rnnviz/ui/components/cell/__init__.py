@@ -15,5 +15,5 @@ def cell(
     token: which view this is; with another one the cursor starts at `at`, where it says nothing at what another drawing
     says, else at 1. bar: with the cursor's own controls under it, where no other drawing of the group has them.
     """
-    tree = {**diagram.tree(), "group": group, "token": token, "at": dict(at or {}), "bar": bar}
+    tree = {**diagram.tree(), "name": key, "group": group, "token": token, "at": dict(at or {}), "bar": bar}
     registered("cell")(key=key, data=pack(tree))

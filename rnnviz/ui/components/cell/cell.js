@@ -5,6 +5,7 @@
 import { Bar, button, clamp, element, group, keys, set, style } from "../cursor.js";
 import { digits } from "../numbers.js";
 import { unpack } from "../payload.js";
+import { saver } from "../picture.js";
 import { Equation } from "./equation.js";
 import { arrange, DEEP, ends, lineAt, slide, TITLES, under, units } from "./layout.js";
 import { make, MARKS, paint, rect, Stack } from "./marks.js";
@@ -23,7 +24,9 @@ class View {
     this.key = element("p", { class: "rnn-key" });
     this.weights = element("div", { class: "rnn-weights" });
     this.equation = new Equation();
-    this.root.append(this.stage, this.equation.element, this.said, this.key, this.weights);
+    this.menu = saver(() => this.svg, () => this.model.name);
+    this.foot = element("div", { class: "rnn-foot" });
+    this.root.append(this.stage, this.equation.element, this.said, this.key, this.weights, this.foot);
     parent.append(this.root);
     this.listen();
     this.observer = new ResizeObserver(() => this.fit());
@@ -110,7 +113,8 @@ class View {
       unit: { low: 1, high: model.hidden, stride: 1, at: unit, label: "unit" },
     } });
     this.bar = Bar.kept(this.bar, this.cursor, model.bar ? (model.hidden > 1 ? ["step", "unit"] : ["step"]) : null);
-    if (this.bar) this.root.append(this.bar.element);
+    if (this.bar && !this.bar.element.parentElement) this.foot.append(this.bar.element);
+    (this.bar || this.weights.hidden ? this.foot : this.weights).append(this.menu.element); // it needs no line of its own
     this.layout = null; // it was the last model's; without a width there is none until there is one
     this.width = 0;
     this.fit();

@@ -77,21 +77,21 @@ function folded(model, width) {
 function unrolled(model, width) {
   const word = Boolean(model.softmax);
   // over the state of a word its softmax: answer, share, bars, their letters
-  const [base, top] = word ? [116, 162] : [0, 58];
+  const [base, top] = word ? [122, 168] : [0, 58];
   const [deep, edge] = [high(model), word ? 8 : 16];
-  const [across, gap] = model.hidden <= NUMBERED ? [ACROSS, word ? 30 : 42] : [NARROW, 50];
+  const [across, gap] = model.hidden > NUMBERED ? [NARROW, 50] : !word ? [ACROSS, 42] : width < 500 ? [58, 22] : [ACROSS, 30];
   const count = Math.min(model.steps + 1, Math.max(2, Math.floor((width - 2 * edge + 8) / (across + gap))));
   const pitch = Math.min((width - 2 * edge) / count, across + 96);
   const w = Math.round(count * pitch + 2 * edge);
   const [middle, foot, x] = [top + deep / 2, top + deep, pitch / 2];
-  const column = units(model, x, top, deep, true);
+  const column = { ...units(model, x, top, deep, true), across };
   const slots = word ? model.softmax.which[0].length : 0;
   const reading = word ? foot + 50 : foot + 62;
   const over = [
     { type: "softmax", x, w: Math.min(pitch - 16, 24 * slots), y: base, slots },
     wire(arrow([x, top - 6], [x, base + 20])),
     { type: "meter", x, y: foot + 86 },
-    { type: "twin", x: 3, y: 20, w: pitch - 6, h: foot + 37 },
+    { type: "twin", x: 3, y: 23, w: pitch - 6, h: foot + 35 },
   ];
   // a column for each state, placed around its own left edge: it moves as one
   const marks = [

@@ -9,6 +9,7 @@ import { annotated, dressed, ink, printed } from "./dress.js";
 import { axisName, before, beyond, described, ghost, isLine, table, taken, thin } from "./figure.js";
 import { Legend, rich } from "./legend.js";
 import { Columns, Stream } from "./live.js";
+import { download } from "../picture.js";
 import { Pointer } from "./pointer.js";
 import { rename, Tools } from "./tools.js";
 
@@ -302,10 +303,7 @@ class Chart {
   }
 
   saveTable() {
-    const link = element("a", { download: `${this.spec.name}.csv` });
-    link.href = URL.createObjectURL(new Blob([table(this.figure, this.meta)], { type: "text/csv" }));
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    download(new Blob([table(this.figure, this.meta)], { type: "text/csv" }), `${this.spec.name}.csv`);
   }
 
   // ---- a live run

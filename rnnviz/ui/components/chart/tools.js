@@ -1,32 +1,17 @@
-// The tools of a chart, folded behind three dots: they take no room from the picture, and keys reach them.
+// The tools of a chart in its menu.
 
-import { button, element, set } from "../cursor.js";
+import { set } from "../cursor.js";
+import { Menu } from "../menu.js";
 
-export class Tools {
+export class Tools extends Menu {
   // acts: zoom, whole, pin, save(format) and words, what a press does.
   constructor(acts) {
-    this.element = element("details", { class: "rnn-menu" });
-    this.summary = element("summary", { "aria-label": "Tools of this chart", title: "Zoom, pin, save" });
-    this.summary.textContent = "⋯";
-    this.list = element("div", { class: "rnn-tools" });
+    super("Tools of this chart", "Zoom, pin, save");
     this.zoom = this.add("Zoom by dragging", acts.zoom);
     this.add("Whole picture", acts.whole);
     this.pin = this.add("Pin these curves", acts.pin);
     for (const format of ["png", "svg", "csv"]) this[format] = this.add(`Save ${format.toUpperCase()}`, () => acts.save(format));
     this.add("In words", acts.words);
-    this.element.append(this.summary, this.list);
-    this.element.addEventListener("keydown", (event) => event.key === "Escape" && (this.close(), this.summary.focus()));
-    this.element.addEventListener("focusout", ({ relatedTarget: next }) => next && !this.element.contains(next) && this.close());
-  }
-
-  add(text, act) {
-    const tool = button(text, text, () => (this.close(), act()));
-    this.list.append(tool);
-    return tool;
-  }
-
-  close() {
-    this.element.open = false;
   }
 }
 

@@ -6,6 +6,7 @@
 import { Bar, element, group, keys, set, style } from "../cursor.js";
 import { digits } from "../numbers.js";
 import { unpack } from "../payload.js";
+import { saver } from "../picture.js";
 import { arrange, down, middle } from "./layout.js";
 import { box, cells as row, make, star } from "./nodes.js";
 import { left, light, numbers, path, snapshot, spoken, two, verdict } from "./values.js";
@@ -29,7 +30,9 @@ class View {
     this.svg = make(this.stage, "svg", { role: "img" });
     this.verdict = element("p", { class: "verdict" });
     this.status = element("div", { class: "rnn-quiet", role: "status" });
-    this.root.append(this.stage, this.verdict, this.status);
+    this.foot = element("div", { class: "rnn-foot" });
+    this.menu = saver(() => this.svg, () => "home");
+    this.root.append(this.stage, this.foot, this.verdict, this.status);
     parent.append(this.root);
     this.gone = new AbortController();
     this.clip = `rnn-clip-${++drawings}`;
@@ -105,7 +108,7 @@ class View {
     this.cursor = joined;
     this.out = joined.join(this, { token: model.token, dims: model.dims });
     this.bar = Bar.kept(this.bar, joined, Object.keys(model.dims));
-    if (!this.bar.element.parentElement) this.verdict.before(this.bar.element);
+    if (!this.bar.element.parentElement) this.foot.append(this.bar.element, this.menu.element);
     this.width = 0;
     this.fit();
     this.tour();
