@@ -6,7 +6,7 @@ from rnnviz.figures import letters as behind
 from rnnviz.figures import states as others
 from rnnviz.figures import unrolling as figures
 from rnnviz.ui import caches_unrolling as caches
-from rnnviz.ui import controls, downloads, scenes
+from rnnviz.ui import controls, downloads, proofs, scenes
 from rnnviz.verdicts import states as said_of
 from rnnviz.verdicts import unrolling as words
 
@@ -26,7 +26,11 @@ view.say(words.verdict(reading, push))
 controls.row(PAGE, ["word", "units", "net"])
 
 why = scenes.why(view)
-if why == "nudge":
+if why == "prove":
+    found = caches.proved(settings)
+    view.tell(words.proved(found))
+    proofs.table(found)
+elif why == "nudge":
     said = words.nudge(push)
     view.tell(said)
     view.chart(behind.nudge(push), "nudge", said)
@@ -75,6 +79,7 @@ elif why == "parameters":
     view.tell(said)
     view.chart(others.cost(costs), "cost", said)
 
+view.tell(words.challenge(reading))
 with st.expander("More controls"):
     controls.row(PAGE, ["seed"] if why == "nudge" else ["seed", "step", "size"])
 

@@ -638,3 +638,22 @@ class Cost:
     def formula(self) -> int:
         """T (n² + n d) for each gate: what the forward pass has to be."""
         return self.steps * self.gates * self.hidden * (self.hidden + self.inputs)
+
+
+BY_DIFFERENCE = "central difference"
+"""The route of a proof that rounding keeps from coming close."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Proof:
+    """A number that a page shows, its equation, and the same number by other routes: route -> value."""
+
+    name: str
+    equation: str
+    value: float
+    routes: Mapping[str, float]
+
+    @property
+    def apart(self) -> float:
+        """The largest difference of a route, relative to the value; absolute where that is 0."""
+        return max(abs(found - self.value) for found in self.routes.values()) / (abs(self.value) or 1.0)

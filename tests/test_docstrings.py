@@ -14,6 +14,7 @@ MODULES = (
     "training",
     "tasks.adding",
     "tasks.letters",
+    "tasks.proofs",
     "analysis.answer",
     "analysis.cost",
     "analysis.gates",
@@ -31,7 +32,7 @@ SAYS = {
     "a source": re.compile(r"\((?:19|20)\d\d(?:, [\d.]+)?\)|\b(?:19|20)\d\d\b"),
 }
 PLAIN = re.compile(
-    r"^(check_\w+|free|build|network|finite|stretches|bounded|norms|carry_back|deltas|by_inputs|flip|slope)$"
+    r"^(check_\w+|free|build|network|finite|stretches|bounded|norms|carry_back|deltas|by_inputs|flip|slope|directions)$"
 )
 """Parts that the core shares with itself."""
 

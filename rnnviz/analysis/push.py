@@ -45,7 +45,7 @@ def nudge(network: Network, trace: Unrolled, step: Whole, size: Number, seed: Wh
     size = arguments.number("size", size, above=0.0)
     seed = arguments.integer("seed", seed, 0, 2**63 - 1)
     states = torch.cat([trace[name] for name in network.state_names], -1)[step:, 0]  # [later+1, state]
-    v = _unit(states.shape[1], 1, seed)[:, 0].to(network.dtype)
+    v = directions(states.shape[1], 1, seed)[:, 0].to(network.dtype)
     start = states[0] + size * v
     moved = start.unsqueeze(0).split(network.hidden, -1)
     again = unroll(network, x[step:], moved if len(moved) > 1 else moved[0])
@@ -78,7 +78,7 @@ def carried(cell: CellConfig, inputs: InputConfig) -> Carried:
     """
     network = build(cell)
     trace = unroll(network, sequence(inputs, cell.inputs))
-    return carry(network, trace, _unit(cell.hidden * len(network.state_names), VECTORS, cell.seed))
+    return carry(network, trace, directions(cell.hidden * len(network.state_names), VECTORS, cell.seed))
 
 
 def carry(network: Network, trace: Unrolled, vectors: Given, batch: Whole = 0) -> Carried:
@@ -139,7 +139,8 @@ def _simple_bound(network: Cell, steps: int) -> np.ndarray | None:
     return np.concatenate(([0.0], np.arange(1, steps + 1) * (math.log(factor) if factor > 0 else -math.inf)))
 
 
-def _unit(state: int, vectors: int, seed: int) -> Tensor:
+def directions(state: int, vectors: int, seed: int) -> Tensor:
+    """Random unit vectors, [state, vectors], float64: the same for the same seed."""
     u = torch.empty(state, vectors, dtype=torch.float64)
     u.normal_(generator=torch.Generator().manual_seed(seed + 1))
     lengths: Tensor = torch.linalg.vector_norm(u, dim=0)

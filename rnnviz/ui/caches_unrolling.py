@@ -7,7 +7,7 @@ import streamlit as st
 
 from rnnviz.config import CellConfig, InputConfig
 from rnnviz.own import STEPS, table
-from rnnviz.results import Cost, Leaked, Learned, Push, Reading, Spelled, States
+from rnnviz.results import Cost, Leaked, Learned, Proof, Push, Reading, Spelled, States
 from rnnviz.ui.caches import KEPT
 from rnnviz.ui.links import Settings
 
@@ -23,7 +23,7 @@ def reading(settings: Settings) -> tuple[Reading, Push]:
     from rnnviz import recorded
 
     cell, word = letters_config(settings)
-    net, step, size = str(settings["net"]), min(int(settings["step"]), len(word) - 1), 10.0 ** int(settings["size"])
+    net, (step, size) = str(settings["net"]), _nudge(settings)
     if (cell, word, net, step, size) == recorded.HELLO:
         return recorded.hello()
     found: tuple[Reading, Push] = _read(cell, word, int(net == "trained") * _letters_steps(), step, size)
@@ -34,6 +34,15 @@ def learned(settings: Settings) -> Learned:
     """The training behind the word, also where the picture shows the network before it."""
     cell, word = letters_config(settings)
     found: Learned = _learned(cell, word, _letters_steps())
+    return found
+
+
+def proved(settings: Settings) -> tuple[Proof, ...]:
+    """The numbers of the page, found again by other routes."""
+    cell, word = letters_config(settings)
+    found: tuple[Proof, ...] = _proved(
+        cell, word, int(settings["net"] == "trained") * _letters_steps(), *_nudge(settings)
+    )
     return found
 
 
@@ -55,6 +64,11 @@ def letters_config(settings: Settings) -> tuple[CellConfig, str]:
     return CellConfig(inputs=len(set(word)), hidden=int(settings["units"]), seed=int(settings["seed"])), word
 
 
+def _nudge(settings: Settings) -> tuple[int, float]:
+    """After which step, by how much."""
+    return min(int(settings["step"]), len(str(settings["word"])) - 1), 10.0 ** int(settings["size"])
+
+
 def _letters_steps() -> int:
     from rnnviz.tasks.letters import STEPS
 
@@ -74,6 +88,13 @@ def _read(cell: CellConfig, word: str, steps: int, step: int, size: float) -> An
 
     learned = _learned(cell, word, steps)
     return letters.read(cell, learned), letters.nudged(cell, learned, step, size)
+
+
+@st.cache_data(max_entries=KEPT, show_spinner=False)
+def _proved(cell: CellConfig, word: str, steps: int, step: int, size: float) -> Any:
+    from rnnviz.tasks.proofs import proved
+
+    return proved(cell, _learned(cell, word, steps), *_read(cell, word, steps, step, size))
 
 
 @st.cache_data(max_entries=KEPT, show_spinner=False)
@@ -156,14 +177,14 @@ def _counted(cell: CellConfig, inputs: InputConfig) -> Any:
 def code(settings: Settings) -> str:
     """A program that computes the unrolling page's numbers again."""
     cell, word = letters_config(settings)
-    step = min(int(settings["step"]), len(word) - 1)
+    step, size = _nudge(settings)
     code = f"""from rnnviz.config import CellConfig, InputConfig
 from rnnviz.tasks.letters import learn, nudged, read
 
 cell = {cell!r}
 learned = learn(cell, {word!r}, steps={_letters_steps() if settings["net"] == "trained" else 0})
 reading = read(cell, learned)
-push = nudged(cell, learned, step={step}, size={10.0 ** int(settings["size"])!r})
+push = nudged(cell, learned, step={step}, size={size!r})
 print(reading.says, reading.loss, reading.states, push.left)
 """
     if settings["why"] not in ("carry", "lab"):

@@ -77,6 +77,7 @@ CONTROLS: dict[str, tuple[Control, ...]] = {
             "Why?",
             "closed",
             {
+                "prove": "Prove it",
                 "nudge": "Nudge a state",
                 "loss": "Loss while it learned",
                 "generate": "Let it spell on",

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rnnviz.results import Learned, Push, Reading, Spelled
+from rnnviz.results import BY_DIFFERENCE, Learned, Proof, Push, Reading, Spelled
 from rnnviz.verdicts import Verdict, digits
 
 SPOKEN = 24
@@ -139,6 +139,33 @@ def spelled(several: Sequence[Spelled], word: str, start: int) -> Verdict:
         else " was never read in training, so what follows it is a guess"
     )
     return Verdict(f"{on}: {read}.", numbers)
+
+
+def proved(proofs: Sequence[Proof]) -> str:
+    """How far the numbers are from themselves by other routes."""
+    exact = [p for p in proofs if BY_DIFFERENCE not in p.routes]
+    rough = max((p.apart for p in proofs if p not in exact), default=0.0)
+    routes = sum(len(p.routes) for p in proofs)
+    return (
+        f"{len(proofs)} numbers of this view, found again by {routes} routes that share no code with them: at most "
+        f"{digits(max((p.apart for p in exact), default=0.0))} of a number apart, and {digits(rough)} where one is a "
+        f"difference of two runs, which rounding keeps from coming closer."
+    )
+
+
+def challenge(reading: Reading) -> str:
+    """The smallest memory that spells the word: what this one scores."""
+    pairs, right, units = len(reading.word) - 1, _right(reading), reading.states.shape[1]
+    memory = f"{units} unit{'s' * (units != 1)}"
+    if right == pairs:
+        fewer = "Can it be done with fewer?" if units > 1 else "No network has a smaller one."
+        return (
+            f"Challenge · the smallest memory that spells the word. Yours: {memory}, all {pairs} answers right. {fewer}"
+        )
+    return (
+        f"Challenge · the smallest memory that spells the word. Not yet: with {memory} {right} of {pairs} answers are "
+        f"right. Another seed, or one unit more?"
+    )
 
 
 def nats(loss: float) -> str:

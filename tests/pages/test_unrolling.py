@@ -94,6 +94,7 @@ def test_a_word_a_slider_and_the_network_change_the_picture():
 @pytest.mark.parametrize(
     ("why", "says", "charts"),
     [
+        ("prove", "routes that share no code", 0),
         ("nudge", "where the derivative says", 1),
         ("loss", "it remembers", 1),
         ("parameters", "exactly T (n² + n d)", 2),

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from rnnviz.results import Learned, Push, Reading, Spelled
+from rnnviz.results import BY_DIFFERENCE, Learned, Proof, Push, Reading, Spelled
 from rnnviz.verdicts import unrolling
 
 
@@ -135,3 +135,16 @@ def test_of_a_long_text_the_first_letters_are_described():
     said = unrolling.described(a_reading(text), a_push([1.0, 0.5]))
     assert said.count("Step ") == unrolling.SPOKEN
     assert "80 letters read" in said
+
+
+def test_proofs_are_as_far_apart_as_said():
+    proofs = [Proof("a", "a = b", 2.0, {"one": 2.0, "two": 2.0002}), Proof("c", "c", 1.0, {BY_DIFFERENCE: 1.01})]
+    said = unrolling.proved(proofs)
+    assert said.startswith("2 numbers of this view, found again by 3 routes")
+    assert "at most 1·10⁻⁴ of a number apart, and 0.01 where one is a difference" in said
+    assert Proof("zero", "0", 0.0, {"one": 1e-9}).apart == 1e-9
+
+
+def test_the_challenge_scores_units_once_all_answers_are_right():
+    assert "Yours: 2 units, all 4 answers right. Can it be done with fewer?" in unrolling.challenge(a_reading("HELLO"))
+    assert "Not yet: with 2 units 3 of 4 answers are right." in unrolling.challenge(a_reading("HELLO", "ELLLO"))
