@@ -107,6 +107,9 @@ def test_every_number_drawn_is_the_packages_and_no_plotly_is_needed(page, settle
     # the same weights light up in both drawings
     page.locator(f"{FOLDED} .rnn-weights > button").last.focus()
     assert page.locator(".rnn-cell[data-lit=W_h]").count() == 2
+    page.locator(f"{CHAIN} text[data-weight=W_x]").nth(2).click()  # and stay lit once clicked
+    page.mouse.move(5, 5)
+    page.wait_for_function("() => document.querySelectorAll('.rnn-cell[data-lit=W_x]').length === 2")
 
 
 def test_a_text_of_one_s_own_scrubs_without_a_message(page, settled):

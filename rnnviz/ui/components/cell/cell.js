@@ -41,6 +41,8 @@ class View {
     };
     stage.addEventListener("keydown", (event) => keys(this.cursor, event, "step", "unit"));
     svg.addEventListener("pointerdown", (event) => {
+      const { weight } = event.target.closest("[data-weight]")?.dataset ?? {};
+      if (weight) return this.hold(weight);
       this.touched = event.pointerType === "touch" ? this.over(event) : null; // a finger may be about to scroll
       this.pressed = event.button === 0 && !this.touched;
       if (this.pressed) choose(this.over(event));
@@ -61,7 +63,7 @@ class View {
     }
     this.weights.append("The same at every step:");
     for (const [weight, reads] of [["x", "input"], ["h", "last state"]]) {
-      const one = button("W", `W ${weight}, for the ${reads}: lights up wherever it stands`, () => {});
+      const one = button("W", `W ${weight}, for the ${reads}: lights up wherever it stands`, () => this.hold(`W_${weight}`));
       const index = element("sub");
       index.textContent = weight;
       one.append(index);
@@ -85,8 +87,14 @@ class View {
     stack.title.textContent = `unit ${unit}: ${exact(stack.row[unit - 1])}`;
   }
 
+  // A weight that was clicked stays lit, until it is clicked again.
+  hold(weight) {
+    this.cursor.held = this.cursor.held === weight ? "" : weight;
+    this.light();
+  }
+
   // The same weight in all drawings of the group.
-  light(weight = "") {
+  light(weight = this.cursor.held ?? "") {
     for (const one of this.cursor.members.keys()) one.lit?.(weight);
   }
 
