@@ -7,6 +7,7 @@ from rnnviz.figures import states as others
 from rnnviz.figures import unrolling as figures
 from rnnviz.ui import caches_unrolling as caches
 from rnnviz.ui import controls, downloads, proofs, scenes
+from rnnviz.verdicts import Verdict
 from rnnviz.verdicts import states as said_of
 from rnnviz.verdicts import unrolling as words
 
@@ -15,73 +16,101 @@ PAGE = "unrolling"
 view = scenes.begin(PAGE)
 settings = view.settings
 reading, push = caches.reading(settings)
+
+
+def draw(why: str) -> str:
+    """Draw what lies behind the word; what it says."""
+    if why == "prove":
+        found = caches.proved(settings)
+        proofs.table(found)
+        return words.proved(found)
+    if why == "nudge":
+        said = words.nudge(push)
+        view.chart(behind.nudge(push), "nudge", said)
+    elif why == "loss":
+        learned = caches.learned(settings)
+        said = words.loss(learned)
+        view.chart(behind.loss(learned, reading.steps), "loss", said)
+    elif why == "generate":
+        with st.spinner("More seeds learn the same word …"):
+            spelled = caches.spelled(settings)
+        said = words.spelled(spelled, reading.word, int(settings["start"])).text
+        view.chart(behind.generate(spelled), "generate", said)
+    elif why == "parameters":
+        said = words.parameters(reading)
+        view.chart(behind.parameters(reading), "parameters", said)
+    elif why == "carry":
+        leaked = caches.leaked(settings)
+        said = said_of.leak(leaked).text
+        view.chart(others.leak(leaked), "leak", said, within="lab", bar=True)
+    else:
+        states, name, value = caches.states(settings), caches.layer(settings), caches.value(settings)
+        said = said_of.states(states).text
+        if caches.forward(settings):
+            text = caches.lab_configs(settings)[1].text
+            view.cell(figures.layer(states, name, text), "lab_cell", within="lab")
+        view.chart(others.heat(states, name, value), "lab_heat", f"{value} of {name}", within="lab", bar=True)
+        view.chart(others.units(states, name, value), "lab_units", f"{value} of {name}", within="lab")
+    return said
+
+
+def turn(why: str) -> None:
+    """Draw the controls of what lies behind the word: those that it has a use for."""
+    ends = caches.ends(settings)
+    if why == "nudge":
+        controls.row(PAGE, ["step", "size"], ends)
+    elif why == "generate":
+        controls.row(PAGE, ["start"], ends)
+    elif why in ("carry", "lab"):
+        kinds = ["cell", "forget"] if settings["cell"] == "lstm" else ["cell"]
+        controls.row(PAGE, kinds if why == "carry" else [*kinds, "layers", "ways"])
+        controls.draw(PAGE, "feed")
+        if settings["feed"] == "own":
+            controls.draw(PAGE, "own")
+        controls.row(PAGE, ["hidden"] if settings["feed"] in ("own", "text") else ["T", "hidden"])
+        if why == "lab":
+            controls.row(PAGE, ["layer", "way"] if settings["ways"] == "both" else ["layer"])
+            if settings["cell"] != "rnn":
+                controls.draw(PAGE, "value", only=caches.values(settings))
+
+
+why = str(settings["why"])
+said = ""
 with view.stage() as shown:
-    if shown:
+    if shown and view.behind:
+        said = draw(why)
+    elif shown:
         folded, chain = st.columns([5, 7])
         with folded:
             view.cell(figures.cell(reading), "folded")
         with chain:
-            view.cell(figures.read(reading, push), "chain", at=figures.telling(reading), bar=True)
-view.say(words.verdict(reading, push))
-controls.row(PAGE, ["word", "units", "net"])
+            picture = figures.read(reading, push, nudge=why == "nudge")
+            view.cell(picture, "chain", at=figures.telling(reading), bar=True)
+view.say(Verdict(said, {}) if view.behind else words.verdict(reading, push))
+if view.behind and why == "carry":
+    turn(why)
+else:
+    controls.row(PAGE, ["word", "units", "net"])
 
-why = scenes.why(view)
-if why == "prove":
-    found = caches.proved(settings)
-    view.tell(words.proved(found))
-    proofs.table(found)
-elif why == "nudge":
-    said = words.nudge(push)
-    view.tell(said)
-    view.chart(behind.nudge(push), "nudge", said)
-    controls.row(PAGE, ["step", "size"])
-elif why == "loss":
-    learned = caches.learned(settings)
-    said = words.loss(learned)
-    view.tell(said)
-    view.chart(behind.loss(learned, reading.steps), "loss", said)
-elif why == "generate":
-    with st.spinner("More seeds learn the same word …"):
-        spelled = caches.spelled(settings)
-    said = words.spelled(spelled, reading.word, int(settings["start"])).text
-    view.tell(said)
-    view.chart(behind.generate(spelled), "generate", said)
-    controls.row(PAGE, ["start"])
-elif why == "carry":
-    leaked = caches.leaked(settings)
-    said = said_of.leak(leaked).text
-    view.tell(said)
-    view.chart(others.leak(leaked), "leak", said, within="lab")
-    controls.row(PAGE, ["cell", "forget"])
-    controls.draw(PAGE, "feed")
-    controls.row(PAGE, ["T", "hidden"])
-elif why == "lab":
-    states = caches.states(settings)
-    name = caches.layer(settings)
-    said = said_of.states(states).text
-    view.tell(said)
-    if caches.forward(settings):
-        view.cell(figures.layer(states, name, caches.lab_configs(settings)[1].text), "lab_cell", within="lab")
-    view.chart(others.heat(states, name), "lab_heat", f"States of {name}", within="lab", bar=True)
-    view.chart(others.units(states, name), "lab_units", f"The units of {name}", within="lab")
-    controls.row(PAGE, ["cell", "layers", "ways"])
-    controls.row(PAGE, ["forget", "layer", "way"])
-    controls.draw(PAGE, "feed")
-    controls.row(PAGE, ["T", "hidden"])
-    if settings["feed"] == "own":
-        controls.draw(PAGE, "own")
-elif why == "parameters":
-    said = words.parameters(reading)
-    view.tell(said)
-    view.chart(behind.parameters(reading), "parameters", said)
+opened = scenes.why(view)
+if opened != "closed" and not view.behind:
+    if opened == "lab":
+        turn(opened)
+    sentence = st.container()
+    said = draw(opened)
+    with sentence:
+        view.tell(said)
+if opened == "parameters":
     costs = caches.costs(settings)
     said = said_of.cost(costs).text
     view.tell(said)
     view.chart(others.cost(costs), "cost", said)
+elif opened != "lab" and not (view.behind and opened == "carry"):
+    turn(opened)
 
 view.tell(words.challenge(reading))
 with st.expander("More controls"):
-    controls.row(PAGE, ["seed"] if why == "nudge" else ["seed", "step", "size"])
+    controls.row(PAGE, ["seed"] if opened == "nudge" else ["seed", "step", "size"], caches.ends(settings))
 
 downloads.keep(
     view,

@@ -16,23 +16,24 @@ BARS = 5
 """Letters whose share a column has room for."""
 
 
-def read(reading: Reading, push: Push) -> diagrams.Diagram:
-    """A column a step: letter, state in numbers, softmax before and after training; below, what is left of a nudge.
+def read(reading: Reading, push: Push, *, nudge: bool = False) -> diagrams.Diagram:
+    """A column a step: letter, state in numbers, softmax before and after training; nudge: what is left of it, below.
 
     Signs stand in the numbers, the right letter in an outline, right and wrong in a mark: nothing by colour alone.
     """
-    more = {
+    more: dict[str, Any] = {
         "softmax": _softmax(reading),
-        "nudge": {
+        "twins": list(reading.twins or ()),
+        "key": _key(reading, push, nudge),
+    }
+    if nudge:
+        more["nudge"] = {
             "step": push.step,
             "left": push.left,
             "predicted": np.exp(push.predicted),
             "floor": push.floor,
             "gone": push.gone,
-        },
-        "twins": list(reading.twins or ()),
-        "key": _key(reading, push),
-    }
+        }
     return replace(diagrams.unrolled(reading), alt=described(reading, push), more=more)
 
 
@@ -77,10 +78,11 @@ def _places(reading: Reading) -> np.ndarray[Any, np.dtype[np.int32]]:
     return np.array([place[letter] for letter in reading.word], np.int32)
 
 
-def _key(reading: Reading, push: Push) -> str:
+def _key(reading: Reading, push: Push, nudge: bool) -> str:
     few = "" if len(reading.letters) <= BARS else f", the {BARS} likeliest of {len(reading.letters)} letters"
+    bars = f"Softmax{few}: in a dashed box the letter that follows; a line is the share before training."
+    if not nudge:
+        return bars
     end = "heard to the end" if push.gone is None else f"reach {push.gone}"
-    return (
-        f"Softmax{few}: in a dashed box the letter that follows, a line where it was before training. Below: ■ truly "
-        f"left of a nudge of {digits(push.size)} after step {push.step}, □ by the derivative; {end}."
-    )
+    of = f"of a nudge of {digits(push.size)} after step {push.step}"
+    return f"{bars} Below: ■ truly left {of}, □ by the derivative; {end}."

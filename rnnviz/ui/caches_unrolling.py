@@ -129,6 +129,22 @@ def forward(settings: Settings) -> bool:
     return settings["ways"] == "one" or settings["way"] == "forward"
 
 
+def values(settings: Settings) -> list[str]:
+    """What there is of a layer of the other network: its states and its gates."""
+    return {"rnn": ["h"], "lstm": ["h", "c", *"ifgo"], "gru": ["h", *"zrn"]}[str(settings["cell"])]
+
+
+def value(settings: Settings) -> str:
+    """What is shown of a layer: what was asked for, if this cell has it, else its state."""
+    return str(settings["value"]) if settings["value"] in values(settings) else "h"
+
+
+def ends(settings: Settings) -> dict[str, int]:
+    """Where the sliders of a step and of a letter end, with this word."""
+    word = str(settings["word"])
+    return {"step": len(word) - 1, "start": len(word)}
+
+
 def costs(settings: Settings) -> list[Cost]:
     """What the word's cell costs over 5, 50 and 500 steps, counted."""
     cell, _ = letters_config(settings)

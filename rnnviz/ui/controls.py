@@ -3,13 +3,14 @@
 The plain word comes first, the symbol second. The first three stand under the picture; the rest is folded.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 import streamlit as st
 
 from rnnviz.config import LETTERS, TEXT
-from rnnviz.ui.links import Choice, Control, Flag, Number, Table, Text
+from rnnviz.own import table
+from rnnviz.ui.links import Choice, Control, Flag, Number, Table, Text, plain
 
 PREDICT = Flag("predict", "Predict first", help="Answer before you see.")
 
@@ -71,6 +72,22 @@ CONTROLS: dict[str, tuple[Control, ...]] = {
             "default",
             {"default": "torch's default", "0": "0", "1": "1", "3": "3", "5": "5"},
         ),
+        Choice(
+            "value",
+            "Shown",
+            "h",
+            {
+                "h": "state h",
+                "c": "cell c",
+                "i": "write i",
+                "f": "keep f",
+                "g": "value g",
+                "o": "show o",
+                "z": "replace z",
+                "r": "reset r",
+                "n": "new n",
+            },
+        ),
         Table("own", "Own numbers · a row a step, a column an input", "1\n0\n0\n0\n0\n-1\n0\n0\n0\n0\n0\n0"),
         Choice(
             "why",
@@ -78,7 +95,7 @@ CONTROLS: dict[str, tuple[Control, ...]] = {
             "closed",
             {
                 "prove": "Prove it",
-                "nudge": "Nudge a state",
+                "nudge": "Nudge: the reach",
                 "loss": "Loss while it learned",
                 "generate": "Let it spell on",
                 "carry": "Carry over or reset",
@@ -200,28 +217,37 @@ CONTROLS: dict[str, tuple[Control, ...]] = {
 }
 
 
-def row(page: str, names: Sequence[str]) -> None:
-    """Draw controls side by side, full width; on a phone one under the other."""
+def row(page: str, names: Sequence[str], ends: Mapping[str, int] | None = None) -> None:
+    """Draw controls side by side, full width; on a phone one under the other. ends: where some sliders end here."""
     for column, name in zip(st.columns(len(names), gap="large"), names, strict=True):
         with column:
-            draw(page, name)
+            draw(page, name, end=(ends or {}).get(name))
 
 
-def draw(page: str, name: str, *, label: bool = True) -> None:
+def draw(
+    page: str, name: str, *, label: bool = True, end: int | None = None, only: Sequence[str] | None = None
+) -> None:
     """Draw one control. Its value is in session_state already: scenes.begin() put it there, within its limits.
 
-    label=False: a choice whose words need no heading.
+    label=False: a choice whose words need no heading. end: where a slider ends for what is shown now. only: the words
+    of a choice that it has a use for.
     """
     control = next(c for c in CONTROLS[page] if c.name == name)
     key = f"{page}_{name}"
     match control:
         case Number():
             low, high, step = (cast(float, control.at(v)) for v in (control.low, control.high, control.step))
+            if end is not None:
+                high = max(min(high, end), low + step)
+                st.session_state[key] = min(st.session_state[key], high)
             st.slider(control.label, low, high, step=step, key=key, help=control.help)
         case Choice():
+            options = [word for word in control.options if only is None or word in only]
+            if only is not None and st.session_state[key] not in options:
+                st.session_state[key] = options[0]
             st.segmented_control(
                 control.label,
-                list(control.options),
+                options,
                 format_func=control.options.__getitem__,
                 key=key,
                 help=control.help,
@@ -241,10 +267,22 @@ def draw(page: str, name: str, *, label: bool = True) -> None:
                 st.file_uploader(
                     "… or a CSV file", ["csv", "tsv", "txt"], key=f"{key}_file", on_change=_loaded, args=(key,)
                 )
+            refused = st.session_state.pop(f"{key}:refused", None) or control.nearest(st.session_state[key], "")[1]
+            if refused is not None:
+                st.warning(plain(f"{control.label.partition(' · ')[0]}: it {refused}. The numbers before stay."))
 
 
 def _loaded(key: str) -> None:
-    """A file's rows stand in the box, where they are read as if they had been pasted."""
+    """A file's rows stand in the box, where they are read as if they had been pasted; what is none leaves it alone."""
     file = st.session_state[f"{key}_file"]
-    if file is not None:
-        st.session_state[key] = file.getvalue().decode("utf-8-sig", errors="replace")
+    if file is None:
+        return
+    data = file.getvalue()
+    try:
+        text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+        table(text)
+    except (UnicodeDecodeError, ValueError) as error:
+        why = "is no text in UTF-8 or UTF-16" if isinstance(error, UnicodeDecodeError) else f"cannot be used: {error}"
+        st.session_state[f"{key}:refused"] = f"came from {file.name}, which {why}"
+    else:
+        st.session_state[key] = text

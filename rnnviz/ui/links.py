@@ -1,5 +1,6 @@
 """What an address means: controls as data, the nearest valid view to any query, and the query of a view. Pure."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -206,7 +207,12 @@ def _plain(value: Value) -> str:
     return ("on" if value else "off") if isinstance(value, bool) else str(value)
 
 
+def plain(text: str) -> str:
+    """A text as Markdown that shows it letter by letter: a link may hold anything, an address or a picture's too."""
+    return re.sub(r"([\\`*_\[\]{}<>$~#|:@]|(?<=[^\W\d])\.(?=\w))", r"\\\1", text)
+
+
 def short(text: str) -> str:
     """A text as a notice quotes it."""
-    printable = "".join(c for c in text if c.isprintable())
+    printable = "".join(c for c in text.replace("\n", " / ") if c.isprintable())
     return printable if len(printable) <= 40 else f"{printable[:37]}..."

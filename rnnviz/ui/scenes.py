@@ -100,6 +100,11 @@ class View:
             self.say(None)
 
     @property
+    def behind(self) -> bool:
+        """Whether the scene is about what lies behind the picture, and that is open: then it is the picture."""
+        return self.settings["why"] != "closed" and self.scene.settings.get("why") == self.settings["why"]
+
+    @property
     def token(self) -> str:
         """Which view the cursor belongs to: another scene, another run or a moved slider of its step begins anew."""
         return _token(self.settings)
@@ -118,8 +123,8 @@ def begin(page: str) -> View:
         st.html(f'<h1 class="question">{escape(PAGES[page].question)}</h1>')
         _chooser(page, list(scenes.values()), scene)
     for notice in st.session_state[f"{page}:notices"]:
-        st.warning(notice)
-    revealed = _claim(page, scene, bool(settings["predict"]))
+        st.warning(links.plain(notice))
+    revealed = _claim(page, scene, bool(settings["predict"]), _as_told(page, scene, settings))
     return View(page, scene, settings, revealed, arrived)
 
 
@@ -164,7 +169,7 @@ def _settings(page: str) -> links.Settings:
             if key in state:
                 # What a browser sends is checked again: its limits are the browser's word.
                 settings[control.name], why = control.nearest(state[key], saved[control.name])
-                if why is not None:
+                if why is not None and not isinstance(control, links.Table):  # it says so itself, beside its box
                     notices.append(f"{control.label} {why}; now {links.short(str(settings[control.name]))}.")
         if notices or settings != saved:
             state[f"{page}:notices"] = notices
@@ -186,7 +191,8 @@ def _settings(page: str) -> links.Settings:
 
 
 def _token(settings: links.Settings) -> str:
-    return f"{settings['scene']} {settings.get('step', '')} {st.query_params.get('run', '')}".strip()
+    parts = (settings["scene"], settings.get("step", ""), settings.get("word", ""), st.query_params.get("run", ""))
+    return " ".join(map(str, parts)).strip()
 
 
 def cursor(query: Mapping[str, str]) -> dict[str, str]:
@@ -258,9 +264,18 @@ def _chooser(page: str, scenes: Sequence[Scene], scene: Scene) -> None:
     controls.draw(page, "predict")
 
 
-def _claim(page: str, scene: Scene, predict: bool) -> bool:
+def _as_told(page: str, scene: Scene, settings: links.Settings) -> bool:
+    """Whether the view is still the scene's, so that its question is about what is seen."""
+    told = links.base(CONTROLS[page], {scene.name: dict(scene.settings)}, scene.name)
+    return all(settings[name] == value for name, value in told.items() if name not in ("predict", "why"))
+
+
+def _claim(page: str, scene: Scene, predict: bool, as_told: bool) -> bool:
     """The claim; or, while a prediction is asked for, the question with its answers. True when the answer may be
-    seen."""
+    seen. Of a view that the reader has changed nothing is asked, and the claim is said to be the scene's."""
+    if not as_told:
+        st.html(f'<p class="claim">Your own view, begun from “{escape(scene.title)}”: {escape(scene.claim)}</p>')
+        return True
     answers = st.session_state.setdefault("answers", {})
     given = answers.get((page, scene.name))
     if not predict:

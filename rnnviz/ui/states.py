@@ -123,7 +123,7 @@ def cells() -> dict[str, diagrams.Diagram]:
     assert isinstance(after, Layer)
     return {
         "folded": unrolling.cell(word[0]),
-        "unrolled": unrolling.read(*word),
+        "unrolled": unrolling.read(*word, nudge=True),
         "folded, 8 units": unrolling.cell(longer[0]),
         "unrolled, longer": unrolling.read(*longer),
         "unrolled, states alone": diagrams.unrolled(longer[0]),

@@ -48,7 +48,7 @@ def choose(page, step):
     box.fill(str(step))
     box.press("Enter")
     page.wait_for_function(
-        "([f, t]) => document.querySelector(`${f} .rnn-equation thead th:last-child`)?.textContent === t",
+        "([f, t]) => document.querySelector(`${f} .rnn-equation table:last-child th:last-child`)?.textContent === t",
         arg=[FOLDED, f"h{step}"],
     )
 
@@ -59,6 +59,9 @@ def test_every_number_drawn_is_the_packages_and_no_plotly_is_needed(page, settle
     page.goto("/unrolling")
     settled(page)
     page.wait_for_selector(f"{FOLDED} .rnn-equation td")
+    assert not [url for url in asked if "plotly" in url]
+    page.get_by_text("Nudge: the reach").click()
+    page.wait_for_selector(".rnn-gone")
     reading, push = caches.reading(settings())
     columns = page.evaluate(DRAWN)
     assert [column["step"] for column in columns] == [0, 1, 2, 3, 4, 5]
@@ -83,15 +86,12 @@ def test_every_number_drawn_is_the_packages_and_no_plotly_is_needed(page, settle
         choose(page, t)
         letter = "HELO".index("HELLO"[t - 1])
         a = W_x[:, letter] + W_h @ reading.states[t - 1] + b
-        wanted = [
-            [W_x[u, letter], *W_h[u], reading.states[t - 1, u], b[u], a[u], reading.states[t, u]] for u in range(3)
-        ]
+        wanted = [[W_x[u, letter], *W_h[u], reading.states[t - 1, u], b[u], a[u]] for u in range(3)]
         terms = page.evaluate(TERMS)
         assert [number(exact) for _, exact in terms] == pytest.approx(
-            [float(v) for row in wanted for v in row], abs=1e-15
+            [float(v) for row in [*wanted, reading.states[t]] for v in row], abs=1e-15
         )
         assert [text for text, _ in terms] == [digits(number(exact)) for _, exact in terms]
-    assert not [url for url in asked if "plotly" in url]
 
     # a drawing is a file too, as it looks, with nothing of the page needed
     for kind, begins in (("SVG", b"<svg "), ("PNG", b"\x89PNG")):

@@ -62,7 +62,10 @@ def test_of_many_letters_a_column_has_the_likeliest_first():
 
 
 def test_the_twins_the_nudge_and_the_telling_step_are_the_readings():
-    tree = unrolling.read(a_reading(), PUSH).tree()
+    plain = unrolling.read(a_reading(), PUSH).tree()
+    assert "nudge" not in plain
+    assert plain["key"].endswith("a line is the share before training.")
+    tree = unrolling.read(a_reading(), PUSH, nudge=True).tree()
     assert tree["twins"] == [3, 4]
     assert unrolling.telling(a_reading()) == {"step": 4}
     assert unrolling.telling(a_reading("CAT")) == {"step": 1}
@@ -71,7 +74,7 @@ def test_the_twins_the_nudge_and_the_telling_step_are_the_readings():
     assert (nudge["step"], nudge["gone"], nudge["left"].tolist()) == (1, 3, PUSH.left.tolist())
     assert nudge["predicted"] == pytest.approx(np.exp(PUSH.predicted))
     assert tree["key"].endswith("□ by the derivative; reach 3.")
-    assert unrolling.read(a_reading(), a_push([1, 0.5])).tree()["key"].endswith("heard to the end.")
+    assert unrolling.read(a_reading(), a_push([1, 0.5]), nudge=True).tree()["key"].endswith("heard to the end.")
 
 
 def test_the_equations_numbers_are_the_weights_and_add_up():
@@ -91,7 +94,7 @@ def test_the_equations_numbers_are_the_weights_and_add_up():
 def test_any_text_is_packed_small_and_its_letters_are_no_markup(word):
     reading = a_reading(word)
     time = len(word)
-    diagram = unrolling.read(reading, a_push(np.ones(max(time - 1, 1)), step=min(1, time - 1)))
+    diagram = unrolling.read(reading, a_push(np.ones(max(time - 1, 1)), step=min(1, time - 1)), nudge=True)
     assert len(pack(diagram.tree())) < 350_000
     assert len(diagram.labels) == time
     assert not any("&lt;" in label or "&amp;" in label for label in diagram.labels)

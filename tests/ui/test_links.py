@@ -1,5 +1,6 @@
 """Addresses: any query gives a valid view and says what was changed; every view survives its own link."""
 
+import re
 from collections.abc import Mapping
 from urllib.parse import parse_qs, urlencode
 
@@ -148,3 +149,13 @@ def test_every_default_is_one_that_its_control_takes(page):
     for control in CONTROLS[page]:
         assert control.nearest(control.default, 0) == (control.default, None), control.name
     assert len({control.name for control in CONTROLS[page]}) == len(CONTROLS[page])
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["![a](http://x.invalid/a.png)", "[free](http://x)", "www.x.invalid", "*b* _c_ `d`", "$x^2$", "<b>", ":red[a]"],
+)
+def test_a_notice_shows_what_a_link_holds_letter_by_letter(text):
+    shown = links.plain(f"own={text} cannot be used; now 0.5.")
+    assert re.sub(r"\\(.)", r"\1", shown) == f"own={text} cannot be used; now 0.5."
+    assert not re.search(r"(?<!\\)[\[\]`*_<>$:]|\w(?<!\\)\.(?=[a-z])", shown)

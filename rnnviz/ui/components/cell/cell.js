@@ -234,7 +234,7 @@ class View {
   spell(places, step) {
     const { softmax, nudge, twins } = this.model;
     places.get("softmax").paint(softmax, step);
-    places.get("meter").paint(nudge, step);
+    places.get("meter")?.paint(nudge, step);
     set(places.get("twin"), { visibility: twins.includes(step) ? "inherit" : "hidden" });
   }
 
@@ -248,7 +248,7 @@ class View {
     const { pitch, count } = layout.window;
     const tall = u.lines * u.each;
     set(this.around, rect({ x: left + (pitch - u.across) / 2 - 4, y: u.y - 4, w: u.across + 8, h: tall + 8 }));
-    set(this.stripe, rect({ x: left, y: 28, w: pitch, h: layout.height - 28 }));
+    set(this.stripe, rect({ x: left, y: 24, w: pitch, h: layout.height - 24 }));
     set(this.band, rect({ x: layout.window.left, y: box.y, w: count * pitch, h: Math.max(box.h, 4) }));
   }
 

@@ -23,39 +23,41 @@ export class Equation {
     this.model = model;
     this.whole = hidden <= WHOLE;
     this.rows = this.whole ? hidden : 1;
-    const table = element("table");
-    const phi = equation.phi;
     // name, columns, what stands before it
-    const groups = this.whole
-      ? [["W_x x", 1, ""], ["W_h", hidden, "+"], ["h_0", 1, "·"], ["b", 1, "+"], ["a", 1, "="], ["h", 1, phi]]
-      : [["W_x x", 1, ""], ["W_h h", 1, "+"], ["b", 1, "+"], ["a", 1, "="], ["h", 1, phi]];
-    const head = table.createTHead().insertRow();
+    const sums = this.whole
+      ? [["W_x x", 1, ""], ["W_h", hidden, "+"], ["h_0", 1, "·"], ["b", 1, "+"], ["a", 1, "="]]
+      : [["W_x x", 1, ""], ["W_h h", 1, "+"], ["b", 1, "+"], ["a", 1, "="]];
     this.heads = new Map();
-    for (const [name, columns, sign] of groups) {
-      if (sign) head.append(element("th", { "aria-hidden": "true" }));
-      const cell = element("th", { colspan: columns, scope: "colgroup" });
-      if (name.startsWith("W_")) set(cell, { "data-weight": name.slice(0, 3) });
-      this.heads.set(name, cell);
-      head.append(cell);
-    }
-    const body = table.createTBody();
-    this.cells = Array.from({ length: this.rows }, (_, row) => {
-      const line = body.insertRow();
-      const cells = [];
-      for (const [name, columns, sign] of groups) {
-        if (sign && row === 0) line.append(Object.assign(element("td", { rowspan: this.rows, class: "rnn-sign" }), { textContent: sign }));
-        for (let k = 0; k < columns; k++) {
-          const edge = `${k === 0 ? "rnn-first" : ""}${k === columns - 1 ? " rnn-last" : ""}`;
-          const cell = element("td", { class: `rnn-number ${edge}` });
-          if (name.startsWith("W_")) set(cell, { "data-weight": name.slice(0, 3) });
-          cells.push(cell);
-          line.append(cell);
-        }
-      }
-      return cells;
-    });
-    this.element.replaceChildren(table);
+    this.cells = Array.from({ length: this.rows }, () => []);
+    // the last step stands in a table of its own, which goes under the first where there is no room beside it
+    this.element.replaceChildren(this.table(sums), this.table([["h", 1, `${equation.phi} →`]]));
     this.shown = null;
+  }
+
+  table(groups) {
+    const table = element("table");
+    const head = table.createTHead().insertRow();
+    const body = table.createTBody();
+    const rows = this.cells.map(() => body.insertRow());
+    for (const [name, columns, sign] of groups) {
+      const weight = name.startsWith("W_") ? { "data-weight": name.slice(0, 3) } : {};
+      if (sign) {
+        head.append(element("th", { "aria-hidden": "true" }));
+        rows[0].append(Object.assign(element("td", { rowspan: this.rows, class: "rnn-sign" }), { textContent: sign }));
+      }
+      const title = element("th", { colspan: columns, scope: "colgroup", ...weight });
+      this.heads.set(name, title);
+      head.append(title);
+      rows.forEach((row, u) => {
+        for (let k = 0; k < columns; k++) {
+          const edges = `${k === 0 ? " rnn-first" : ""}${k === columns - 1 ? " rnn-last" : ""}`;
+          const cell = element("td", { class: `rnn-number${edges}`, ...weight });
+          this.cells[u].push(cell);
+          row.append(cell);
+        }
+      });
+    }
+    return table;
   }
 
   show(t, unit) {
@@ -75,7 +77,7 @@ export class Equation {
         cells[k].textContent = digits(value);
         set(cells[k], { title: exact(value) });
       });
-      set(cells[0].parentElement, { class: u === unit - 1 ? "rnn-chosen" : "" });
+      for (const cell of [cells[0], cells.at(-1)]) set(cell.parentElement, { class: u === unit - 1 ? "rnn-chosen" : "" });
     });
   }
 }

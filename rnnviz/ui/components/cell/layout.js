@@ -58,8 +58,10 @@ function folded(model, width) {
   const [x, top, deep] = [w / 2, 92, high(model)];
   const [middle, foot] = [top + deep / 2, top + deep + 12];
   const column = units(model, x, top, deep, true);
-  const h = chip("h", w - CHIP.w / 2 - 8, middle, "h_t");
-  const [before, out, back] = [chip("h0", x, 38, "h_{t−1}"), x + 62, x - 62];
+  // of several units the chosen one
+  const one = model.hidden > 1 ? "one unit of " : "";
+  const h = chip("h", w - CHIP.w / 2 - 20, middle, `${one}h_t`);
+  const [before, out, back] = [chip("h0", x, 38, `${one}h_{t−1}`), x + 62, x - 62];
   const up = line([out, middle], [out, 38], [x + 39, 38]);
   const marks = [
     { type: "box", x: x - 42, y: top - 12, w: 84, h: deep + 24 },
@@ -69,7 +71,7 @@ function folded(model, width) {
     wire(arrow([x, foot + 44], [x, foot]), "W_x"),
     text(x + 10, foot + 28, "W_x", "start", "W_x"),
     before, h, reads(x, foot + 64), text(x - 42, foot + 62, "x_t", "end"),
-    text(x, foot + 94, "h_t = φ(W_x x_t + W_h h_{t−1} + b)"),
+    text(x, foot + 94, `h_t = ${model.equation?.phi ?? "φ"}(W_x x_t + W_h h_{t−1} + b)`),
   ];
   return { width: w, height: foot + 104, marks, units: column };
 }
@@ -90,7 +92,7 @@ function unrolled(model, width) {
   const over = [
     { type: "softmax", x, w: Math.min(pitch - 16, 24 * slots), y: base, slots },
     wire(arrow([x, top - 6], [x, base + 20])),
-    { type: "meter", x, y: foot + 86 },
+    ...(model.nudge ? [{ type: "meter", x, y: foot + 86 }] : []),
     { type: "twin", x: 3, y: 23, w: pitch - 6, h: foot + 35 },
   ];
   // a column for each state, placed around its own left edge: it moves as one
@@ -108,7 +110,7 @@ function unrolled(model, width) {
   ];
   const more = arrow([w - edge - (pitch - across) / 2, middle], [w - 1, middle]);
   const window = { left: edge, pitch, count, total: model.steps + 1, more };
-  return { width: w, height: word ? foot + 122 : reading + 32, marks: [], column: marks, units: column, window };
+  return { width: w, height: !word ? reading + 32 : foot + (model.nudge ? 122 : 66), marks: [], column: marks, units: column, window };
 }
 
 // A unit's row under a gated cell, where there are several.
@@ -236,7 +238,7 @@ export function slide(start, shown, count, at, margin) {
 
 // What the two ends of the window say.
 export function ends(start, { count, total }) {
-  const steps = (n) => `${n} step${n === 1 ? "" : "s"}`;
+  const steps = (n) => `${n.toLocaleString("en-US")} step${n === 1 ? "" : "s"}`;
   const after = total - start - count;
   return [start > 1 ? `‹ ${steps(start - 1)}` : start ? "‹ start" : "", after > 0 ? `${steps(after)} ›` : ""];
 }
