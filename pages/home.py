@@ -10,7 +10,8 @@ PAGE = "home"
 DOORS = [name for name in PAGES if name != PAGE]
 
 view = scenes.begin(PAGE)
-view.lanes(figures.lanes(caches.home(view.settings)), figures.TOUR)
+start = caches.home(view.settings)
+view.lanes(figures.lanes(start), figures.tour(start))
 controls.draw(PAGE, "second")
 
 with st.container(key=f"{PAGE}_doors"):
@@ -19,9 +20,8 @@ with st.container(key=f"{PAGE}_doors"):
             label = f"**{PAGES[door].title}** · {PAGES[door].question}"
             st.page_link(f"../../pages/{door}.py", label=label, width="stretch")
 st.caption(
-    "A cell is lit while at least 1 % of ∂answer/∂state is left there, the median of 64 sequences. A real training, "
-    "recorded: 64 units, 100 steps, Adam, learning rate 0.001, gradient norm clipped at 1, seed 0. "
-    "The loss is an exponential average."
+    "A real training, recorded: 64 units, Adam, learning rate 0.001, gradient norm clipped at 1, seed 0. What is left "
+    "is the median of 64 sequences; the loss, the mean squared error of an answer, is averaged exponentially."
 )
 
 moment = caches.home(view.settings, scenes.cursor(st.query_params))  # what is looked at

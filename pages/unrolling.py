@@ -45,12 +45,12 @@ def draw(why: str) -> str:
         view.chart(others.leak(leaked), "leak", said, within="lab", bar=True)
     else:
         states, name, value = caches.states(settings), caches.layer(settings), caches.value(settings)
-        said = said_of.states(states).text
+        said, alt = said_of.states(states).text, others.described(states, name, value)
         if caches.forward(settings):
             text = caches.lab_configs(settings)[1].text
             view.cell(figures.layer(states, name, text), "lab_cell", within="lab")
-        view.chart(others.heat(states, name, value), "lab_heat", f"{value} of {name}", within="lab", bar=True)
-        view.chart(others.units(states, name, value), "lab_units", f"{value} of {name}", within="lab")
+        view.chart(others.heat(states, name, value), "lab_heat", alt, within="lab", bar=True)
+        view.chart(others.units(states, name, value), "lab_units", alt, within="lab")
     return said
 
 
@@ -67,11 +67,15 @@ def turn(why: str) -> None:
         controls.draw(PAGE, "feed")
         if settings["feed"] == "own":
             controls.draw(PAGE, "own")
-        controls.row(PAGE, ["hidden"] if settings["feed"] in ("own", "text") else ["T", "hidden"])
-        if why == "lab":
-            controls.row(PAGE, ["layer", "way"] if settings["ways"] == "both" else ["layer"])
-            if settings["cell"] != "rnn":
-                controls.draw(PAGE, "value", only=caches.values(settings))
+        sizes = ["hidden"] if settings["feed"] in ("own", "text") else ["T", "hidden"]
+        if why == "carry":
+            controls.row(PAGE, sizes)
+            return
+        layer = ["layer"] if settings["layers"] != 1 else []
+        way = ["way"] if settings["ways"] == "both" else []
+        controls.row(PAGE, [*sizes, *layer, *way])
+        if settings["cell"] != "rnn":
+            controls.draw(PAGE, "value", only=caches.values(settings))
 
 
 why = str(settings["why"])

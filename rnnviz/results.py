@@ -408,8 +408,8 @@ class Spelled:
     """What a network spells on by itself, each answer read as the next letter.
 
     text: the first letter, which was given, and n answers. shares [n]: the softmax's share of each answer. right: how
-    many answers are the word's own letters in a row. guesses [n]: the letter before this answer was never read in
-    training.
+    many of the word's next letters are answered rightly before the first mistake, at most n. guesses [n]: the letter
+    before this answer was never read in training.
     """
 
     seed: int
@@ -576,6 +576,13 @@ class States:
         rows = len(self.values[name][value])
         first = int(rows == len(self.inputs) or name.endswith("←"))
         return np.arange(first, first + rows)
+
+    def read(self, name: str, value: str = "h") -> Array:
+        """[T, hidden]: a value after each step, row t-1 is step t: a state without its start, which read nothing."""
+        rows = self.values[name][value]
+        if len(rows) == len(self.inputs):
+            return rows
+        return rows[:-1] if name.endswith("←") else rows[1:]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

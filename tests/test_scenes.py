@@ -18,8 +18,13 @@ def numbers(scene):
         case "home":
             return home.verdict(caches.home(settings)).numbers
         case "unrolling":
-            carried = states.leak(caches_unrolling.leaked(settings)).numbers if settings["why"] == "carry" else {}
-            return {**unrolling.verdict(*caches_unrolling.reading(settings)).numbers, **carried}
+            found = dict(unrolling.verdict(*caches_unrolling.reading(settings)).numbers)
+            if settings["why"] == "carry":
+                found |= states.leak(caches_unrolling.leaked(settings)).numbers
+            elif settings["why"] == "generate":
+                several, start = caches_unrolling.spelled(settings), int(settings["start"])
+                found |= unrolling.spelled(several, str(settings["word"]), start).numbers
+            return found
         case "jacobians":
             return jacobians.verdict(caches.jacobians_push(settings), caches.jacobians_carried(settings)).numbers
         case "gates":

@@ -5,9 +5,8 @@ What is drawn is here: values, labels, colours, words. Where it stands is the br
 
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from html import unescape
 from typing import Any, Literal
 
 import numpy as np
@@ -15,9 +14,9 @@ import numpy as np
 from rnnviz.arguments import shown as quoted
 from rnnviz.figures import theme
 from rnnviz.figures.gates import SHARES, WORDS
-from rnnviz.figures.letters import shown
 from rnnviz.results import Array, HandSet, Layer, Reading
 from rnnviz.verdicts import digits
+from rnnviz.verdicts.unrolling import counted, named
 
 Kind = Literal["folded", "unrolled", "lstm", "gru"]
 COLORS: Mapping[str, Any] = {
@@ -95,13 +94,13 @@ class Diagram:
 def folded(reading: Reading) -> Diagram:
     """One cell and its loop: h_t = phi(W_x x_t + W_h h_{t-1} + b)."""
     says = f"One recurrent cell with a loop: it reads a letter and its own last state. {_read(reading)}"
-    return Diagram("folded", {"h": reading.states}, _letters(reading), says)
+    return Diagram("folded", {"h": reading.states}, letters(reading.word), says)
 
 
 def unrolled(reading: Reading) -> Diagram:
     """The same cell as a chain over the steps, h_0 to h_T, with the same W_x and W_h at every step."""
-    what = f"The cell that reads {quoted(reading.word)}, the same W_x and W_h at every step,"
-    return chain(reading.states, _letters(reading), what)
+    what = f"The cell that reads {quoted(reading.word)}, the same weights at every step,"
+    return chain(reading.states, letters(reading.word), what)
 
 
 def chain(h: Array, labels: tuple[str, ...], what: str) -> Diagram:
@@ -157,9 +156,9 @@ def _from_zeros(state: Array) -> Array:
     return np.concatenate([np.zeros_like(state[:1]), state])
 
 
-def _letters(reading: Reading) -> tuple[str, ...]:
-    """As text: the browser parses no markup, so nothing needs escaping."""
-    return tuple(unescape(shown(letter)) for letter in reading.word)
+def letters(text: Iterable[str]) -> tuple[str, ...]:
+    """Labels, as text: the browser parses no markup, so nothing needs escaping."""
+    return tuple(named(letter, "␣") for letter in text)
 
 
 def _pairs(inputs: Array) -> tuple[str, ...]:
@@ -174,8 +173,7 @@ def _read(reading: Reading) -> str:
 def _over(state: Array, name: str) -> str:
     """Size, extremes and the last value of a state in words."""
     known = state[np.isfinite(state)]
-    steps, units = len(state) - 1, state.shape[1]
-    size = f"{steps} step{'s' * (steps != 1)}, {units} unit{'s' * (units != 1)}"
+    size = f"{counted(len(state) - 1, 'step')}, {counted(state.shape[1], 'unit')}"
     if not known.size:
         return f"{size}; {name} is not finite."
     lost = "" if known.size == state.size else ", and not finite in places"

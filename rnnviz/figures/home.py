@@ -9,11 +9,12 @@ import numpy as np
 
 from rnnviz.figures import theme
 from rnnviz.results import BASELINE_MSE, HEARD, Moment
-from rnnviz.verdicts.home import NAMES, along
+from rnnviz.verdicts.home import LIGHT, NAMES, along, stages, task
 
 TITLES = NAMES | {"rnn": "tanh RNN"}
-TOUR = {"dim": "training", "from": 0, "to": 1600, "milliseconds": 8000}
-"""What plays once by itself: from birth through the step where the GRU's loss falls."""
+END, PACE = 1600, (0, 2400, 5200, 8000)
+"""What plays by itself ends where the GRU's answer has locked on. PACE: milliseconds until each stage, and until END: a
+sentence takes its time to be read, however few training steps it is about."""
 
 
 def lanes(moment: Moment) -> dict[str, Any]:
@@ -39,7 +40,7 @@ def lanes(moment: Moment) -> dict[str, Any]:
         for cell, lane in moment.lanes.items()
     ]
     return {
-        "alt": f"Two networks read the same {race.T} numbers, two of them marked: the RNN, and the {drawn[1]['name']}.",
+        "alt": f"{task(moment)} Two networks learn it: the RNN, and the {drawn[1]['name']}. {LIGHT}",
         "T": race.T,
         "marks": list(race.marks),
         "lag": moment.lag,
@@ -50,9 +51,18 @@ def lanes(moment: Moment) -> dict[str, Any]:
         "baseline": BASELINE_MSE,
         "heard": HEARD,
         "colors": {"reach": theme.REACH, "grey": theme.GREY, "lit": list(theme.LIT)},
+        "task": task(moment),
+        "light": LIGHT,
         "says": along(moment),
+        "stages": [{"since": since, "text": text} for since, text in stages(moment)],
         "dims": dimensions(moment),
     }
+
+
+def tour(moment: Moment) -> dict[str, Any]:
+    """What plays once by itself: from birth to an answer that has locked on, [milliseconds, step] a point."""
+    points = [*(since for since, _ in stages(moment)), END]
+    return {"dim": "training", "points": [list(point) for point in zip(PACE, points, strict=True)]}
 
 
 def dimensions(moment: Moment) -> dict[str, dict[str, Any]]:

@@ -1,7 +1,6 @@
-"""Behind the unrolled word: the loss while it learned, parameters against steps, what it spells; and small labels."""
+"""Behind the unrolled word: the loss while it learned, parameters against steps, what it spells."""
 
 import math
-import unicodedata
 from collections.abc import Sequence
 from html import escape
 
@@ -9,8 +8,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rnnviz.figures import theme
-from rnnviz.results import Learned, Push, Reading, Spelled
+from rnnviz.results import Array, Learned, Push, Reading, Spelled
 from rnnviz.verdicts import digits
+from rnnviz.verdicts.unrolling import named
 
 
 def loss(learned: Learned, steps: int) -> go.Figure:
@@ -82,33 +82,49 @@ def parameters(result: Reading) -> go.Figure:
     """Parameters against the number of steps: flat, where a weight set for each step would grow with T."""
     fig = theme.figure()
     T = np.array([5, 50, 500])
-    own = result.parameters
-    lines = (
-        ("a W of its own for each step", own * T, theme.GREY, "dot", "top left"),
-        ("torch, which keeps two biases", result.parameters_torch + 0 * T, theme.ORANGE, "dash", "top center"),
-        ("one W, used at each step", own + 0 * T, theme.BLUE, "solid", "bottom center"),
-    )
-    for name, count, color, dash, place in lines:
-        fig.add_scatter(
-            x=np.log10(T),
-            y=np.log10(count),
-            mode="lines+markers+text",
-            name=name,
-            line={"color": color, "width": 3, "dash": dash},
-            text=[f"{n:,}" for n in count],
-            textposition=place,
-            marker={"size": 9},
-            cliponaxis=False,
-            hovertemplate="%{text}",
-        )
+    own, two_biases = result.parameters, result.parameters_torch
+    points(fig, T, own * T, "a W of its own for each step", theme.GREY, "top left", dash="dot")
+    points(fig, T, two_biases + 0 * T, "torch, which keeps two biases", theme.ORANGE, "top center", dash="dash")
+    points(fig, T, own + 0 * T, "one W, used at each step", theme.BLUE, "bottom center")
     theme.decades(fig, math.log10(own) - 0.3, math.log10(own * T[-1]))
-    fig.update_layout(
-        xaxis_title="steps T",
-        yaxis_title="parameters",
-        hovermode="closest",
-        xaxis={"tickvals": np.log10(T), "ticktext": [str(n) for n in T], "range": [math.log10(3.5), math.log10(800)]},
-    )
+    fig.update_layout(yaxis_title="parameters")
+    steps_axis(fig, T, "steps T")
     return fig
+
+
+def points(
+    fig: go.Figure,
+    T: Array,
+    counts: Array | Sequence[int],
+    name: str,
+    color: str,
+    place: str,
+    *,
+    dash: str = "solid",
+    symbol: str = "circle",
+    row: str = "y",
+) -> None:
+    """What was counted at T steps, as a line of points with their counts, in decimal logarithms of both."""
+    fig.add_scatter(
+        x=np.log10(T),
+        y=np.log10(counts),
+        yaxis=row,
+        mode="lines+markers+text",
+        name=name,
+        line={"color": color, "width": 3, "dash": dash},
+        marker={"size": 9, "symbol": symbol},
+        text=[f"{count:,}" for count in counts],
+        textposition=place,
+        cliponaxis=False,
+        hovertemplate="%{text}",
+    )
+
+
+def steps_axis(fig: go.Figure, T: Array, title: str, **more: str) -> None:
+    """The axis under such points: the numbers of steps that were counted."""
+    ends = np.log10([T[0], T[-1]])
+    ticks = {"tickvals": np.log10(T), "ticktext": [f"{t:,}" for t in T], "range": [ends[0] - 0.25, ends[1] + 0.25]}
+    fig.update_layout(hovermode="closest", xaxis={"title": title, **ticks, **more})
 
 
 def generate(several: Sequence[Spelled]) -> go.Figure:
@@ -116,8 +132,8 @@ def generate(several: Sequence[Spelled]) -> go.Figure:
     fig = theme.figure(height=60 + 44 * len(several))
     count = len(several[0].shares)
     z = np.array([s.shares for s in several])
-    text = [[shown(c) + ("?" if g else "") for c, g in zip(s.text[1:], s.guesses, strict=True)] for s in several]
-    rows = [f"seed {s.seed}: {shown(s.text[0])} →" for s in several]
+    text = [[_label(c) + ("?" if g else "") for c, g in zip(s.text[1:], s.guesses, strict=True)] for s in several]
+    rows = [f"seed {s.seed}: {_label(s.text[0])} →" for s in several]
     fig.add_heatmap(
         x=np.arange(1, count + 1),
         y=np.arange(len(rows)),
@@ -148,6 +164,11 @@ def generate(several: Sequence[Spelled]) -> go.Figure:
     return fig
 
 
+def _label(letter: str) -> str:
+    """Plotly reads a label as markup."""
+    return escape(named(letter, "␣"), quote=False)
+
+
 def _note(fig: go.Figure, text: str) -> None:
     fig.add_annotation(
         x=1,
@@ -160,13 +181,3 @@ def _note(fig: go.Figure, text: str) -> None:
         yanchor="top",
         font={"size": 14},
     )
-
-
-def shown(letter: str) -> str:
-    """A letter as a label shows it: a space as a mark, an accent on a ring, and never as markup."""
-    if letter == " ":
-        return "␣"
-    if unicodedata.category(letter).startswith("M"):
-        return f"◌{letter}"
-    # a right-to-left letter keeps its place among the words around it
-    return f"\u2068{letter}\u2069" if unicodedata.bidirectional(letter) in ("R", "AL") else escape(letter, quote=False)

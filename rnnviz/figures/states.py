@@ -7,13 +7,16 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from rnnviz.figures import theme
-from rnnviz.figures.gates import LINES, SHARES
+from rnnviz.figures import letters, theme
+from rnnviz.figures.gates import LINES, SHARES, WORDS
 from rnnviz.results import Array, Cost, Leaked, States
 from rnnviz.verdicts import digits
+from rnnviz.verdicts.unrolling import counted
 
 HEIGHT = 320
 """Of the states' two pictures, which stand one above the other."""
+SIDES = {"l": 64, "r": 60}
+"""Their margins, which leave room for the colour bar of one, so that their steps stand one above the other."""
 SINGLE, EXAMPLES = 8, 4
 """Up to so many units have a line each; of more, so many beside their mean and extremes."""
 LINE_COLORS = (theme.BLUE, theme.RED, theme.GREEN, theme.PINK, theme.ORANGE, theme.SKY, theme.GREY)
@@ -27,29 +30,29 @@ def heat(states: States, name: str, value: str = "h") -> go.Figure:
     hidden = values.shape[1]
     size = math.ceil(hidden / LINES)
     lines = np.stack([values[:, k : k + size].mean(1) for k in range(0, hidden, size)])
-    share = value in SHARES
+    share, time = value in SHARES, _time(states, name, value)
     fig.add_heatmap(
         x=steps,
         z=lines.astype(np.float32),
-        name=f"{value} of {name}",
+        name=_name(name, value),
         coloraxis="coloraxis",
-        hovertemplate=f"{value} = %{{z:.3f}}, step %{{x}}, line %{{y}}<extra></extra>",
+        hovertemplate=f"{WORDS[value]} {value} = %{{z:.3f}}, step %{{x}}, line %{{y}}<extra></extra>",
     )
     ticks: dict[str, Any] = {"tickvals": [0, 1]} if share else {"tickvals": [-1, 0, 1], "ticktext": ["−1", "0", "+1"]}
     what = "a line is one unit" if size == 1 else f"a line is {size} units' mean"
     largest = _largest(values)
-    beyond = f" · goes to {digits(largest)}, the colour ends at 1" if largest > 1 else ""
+    beyond = f" · up to {digits(largest)} in size, the colour ends at 1" if largest > 1 else ""
     fig.update_layout(
         coloraxis={
             "cmin": 0 if share else -1,
             "cmax": 1,
             "colorscale": theme.SHARE if share else theme.SIGNED,
-            "colorbar": {"thickness": 12, "x": 1.01, "outlinewidth": 0, **ticks},
+            "colorbar": {"thickness": 12, "x": 1, "xpad": 8, "outlinewidth": 0, **ticks},
         },
         hovermode="closest",
         showlegend=False,
-        margin={"r": 16},
-        xaxis={"title": f"step · {what}{beyond}", "showgrid": False, "range": [steps[0] - 0.5, steps[-1] + 0.5]},
+        margin=SIDES,
+        xaxis={**time, "title": f"{time['title']} · {what}{beyond}", "showgrid": False},
         yaxis={
             "title": "unit",
             "tickvals": sorted({0, len(lines) - 1}),
@@ -82,10 +85,25 @@ def units(states: States, name: str, value: str = "h") -> go.Figure:
     room = 0.04 * (bound - low)
     theme.cursor(fig, {"step": 1}, x="step")
     fig.update_layout(
-        xaxis_title="step",
-        yaxis={"title": f"{value} of {name}", "range": [low - room, bound + room]},
+        margin=SIDES,
+        xaxis=_time(states, name, value),
+        yaxis={"title": _name(name, value), "range": [low - room, bound + room]},
     )
     return fig
+
+
+def described(states: States, name: str, value: str = "h") -> str:
+    """Both pictures for who cannot see them: which value, of how many units and steps, its extremes and its mean."""
+    values = states.read(name, value)
+    size = f"{counted(values.shape[1], 'unit')} over {counted(len(values), 'step')}"
+    what = _name(name, value)
+    head = f"{what[0].upper()}{what[1:]}, {size}{_back(name)}"
+    known = values[np.isfinite(values)]
+    if not known.size:
+        return f"{head}: not finite."
+    low, high, mean = (digits(float(one)) for one in (known.min(), known.max(), known.mean()))
+    lost = "" if known.size == values.size else ", and not finite in places"
+    return f"{head}: from {low} to {high}, mean {mean}{lost}."
 
 
 def leak(leaked: Leaked) -> go.Figure:
@@ -131,41 +149,34 @@ def cost(costs: Sequence[Cost]) -> go.Figure:
     times = "" if first.gates == 1 else f"{first.gates}"
     formula = np.array([one.formula for one in several])
     theme.line(fig, np.log10(T), np.log10(formula), f"{times}T (n² + n d)", theme.GREY, "dot")
-    rows = (
-        ("reading, counted", [one.forward for one in several], theme.BLUE, "circle", "bottom center", "y"),
-        ("its gradient, counted", [one.backward for one in several], theme.RED, "diamond", "top center", "y"),
-        ("bytes of the trace", [one.bytes for one in several], theme.GREEN, "square", "top center", "y2"),
-    )
-    for name, counts, color, symbol, place, row in rows:
-        fig.add_scatter(
-            x=np.log10(T),
-            y=np.log10(counts),
-            yaxis=row,
-            mode="lines+markers+text",
-            name=name,
-            line={"color": color, "width": 3},
-            marker={"size": 9, "symbol": symbol},
-            text=[f"{count:,}" for count in counts],
-            textposition=place,
-            cliponaxis=False,
-            hovertemplate="%{text}",
-        )
-    theme.decades(fig, *_around([*rows[0][1], *rows[1][1]]), "y")
-    theme.decades(fig, *_around(rows[2][1]), "y2")
-    ends = np.log10([T[0], T[-1]])
+    forward = [one.forward for one in several]
+    backward = [one.backward for one in several]
+    held = [one.bytes for one in several]
+    letters.points(fig, T, forward, "reading, counted", theme.BLUE, "bottom center")
+    letters.points(fig, T, backward, "its gradient, counted", theme.RED, "top center", symbol="diamond")
+    letters.points(fig, T, held, "bytes of the trace", theme.GREEN, "top center", symbol="square", row="y2")
+    theme.decades(fig, *_around([*forward, *backward]), "y")
+    theme.decades(fig, *_around(held), "y2")
     fig.update_layout(
-        hovermode="closest",
         yaxis={"title": "multiply-adds", "domain": [0.44, 1.0], "anchor": "x"},
         yaxis2={"title": "bytes", "domain": [0.0, 0.3], "anchor": "x"},
-        xaxis={
-            "title": f"steps T, for n = {first.hidden} units and d = {first.inputs} inputs",
-            "tickvals": np.log10(T),
-            "ticktext": [f"{t:,}" for t in T],
-            "range": [ends[0] - 0.25, ends[1] + 0.25],
-            "anchor": "y2",
-        },
     )
+    letters.steps_axis(fig, T, f"steps T, for n = {first.hidden} units and d = {first.inputs} inputs", anchor="y2")
     return fig
+
+
+def _back(name: str) -> str:
+    return ", read from the last to the first" if name.endswith("←") else ""
+
+
+def _name(name: str, value: str) -> str:
+    return f"{WORDS[value]} {value} of {name}"
+
+
+def _time(states: States, name: str, value: str) -> dict[str, Any]:
+    """The steps, on one range in both pictures, so that their cursor stands at one place."""
+    steps = states.steps(name, value)
+    return {"title": f"step{_back(name)}", "range": [steps[0] - 0.5, steps[-1] + 0.5]}
 
 
 def _largest(values: Array) -> float:

@@ -1,13 +1,11 @@
 """The unrolling page's picture: a word read column by column, and the one cell behind it with a step's arithmetic."""
 
 from dataclasses import replace
-from html import unescape
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from rnnviz.figures import diagrams
-from rnnviz.figures.letters import shown
 from rnnviz.results import Push, Reading, States
 from rnnviz.verdicts import digits
 from rnnviz.verdicts.unrolling import described
@@ -43,10 +41,15 @@ def telling(reading: Reading) -> dict[str, int]:
 
 
 def layer(states: States, name: str, text: str) -> diagrams.Diagram:
-    """One forward layer of another network, unrolled; text: what it read, where it was one."""
-    letters = tuple(unescape(shown(letter)) for letter in text)
+    """A forward layer of another network, as a chain of states or a gated cell's unit; text: what it read, if one."""
     numbers = (digits(float(row[0])) + " …" * (len(row) > 1) for row in states.inputs)
-    return diagrams.chain(states.values[name]["h"], letters or tuple(numbers), f"The states of {name},")
+    labels = diagrams.letters(text) or tuple(numbers)
+    values = states.values[name]
+    if states.cell == "rnn":
+        return diagrams.chain(values["h"], labels, f"The states of {name},")
+    says = f"One unit of {name} of the {states.cell.upper()}, with all that it computes at a step."
+    kind: Literal["lstm", "gru"] = "lstm" if states.cell == "lstm" else "gru"
+    return diagrams.Diagram(kind, values, labels, says, "after" if kind == "gru" else None)
 
 
 def cell(reading: Reading) -> diagrams.Diagram:
@@ -63,7 +66,7 @@ def _softmax(reading: Reading) -> dict[str, Any]:
     T, V = reading.answers.shape
     which = np.argsort(-reading.answers, axis=1, kind="stable")[:, :BARS] if V > BARS else np.tile(np.arange(V), (T, 1))
     return {
-        "letters": [unescape(shown(letter)) for letter in reading.letters],
+        "letters": list(diagrams.letters(reading.letters)),
         "which": which.astype(np.int32),
         "share": np.take_along_axis(reading.answers, which, 1),
         "before": np.take_along_axis(reading.before, which, 1),

@@ -12,6 +12,12 @@ from rnnviz.config import LETTERS, TEXT
 from rnnviz.own import table
 from rnnviz.ui.links import Choice, Control, Flag, Number, Table, Text, plain
 
+FORGET = Choice(
+    "forget",
+    "Forget bias of the LSTM · b_f",
+    "default",
+    {"default": "torch's default", "0": "0", "1": "1", "3": "3", "5": "5"},
+)
 PREDICT = Flag("predict", "Predict first", help="Answer before you see.")
 
 CONTROLS: dict[str, tuple[Control, ...]] = {
@@ -66,12 +72,7 @@ CONTROLS: dict[str, tuple[Control, ...]] = {
         Choice("ways", "Directions", "one", {"one": "forward", "both": "forward and backward"}),
         Number("layer", "Layer shown", 1, 1, 3, 1),
         Choice("way", "Direction shown", "forward", {"forward": "forward →", "backward": "backward ←"}),
-        Choice(
-            "forget",
-            "Forget bias of the LSTM · b_f",
-            "default",
-            {"default": "torch's default", "0": "0", "1": "1", "3": "3", "5": "5"},
-        ),
+        FORGET,
         Choice(
             "value",
             "Shown",
@@ -190,12 +191,7 @@ CONTROLS: dict[str, tuple[Control, ...]] = {
             {"uniform": "torch's default", "orthogonal": "orthogonal", "identity": "identity"},
         ),
         Number("gain", "Recurrent strength at birth · gain of W", 1.0, 0.0, 2.0, 0.05),
-        Choice(
-            "forget",
-            "Forget bias of the LSTM · b_f",
-            "default",
-            {"default": "torch's default", "0": "0", "1": "1", "3": "3", "5": "5"},
-        ),
+        FORGET,
         Choice(
             "write", "Input bias of the LSTM · b_i", "default", {"default": "torch's default", "-3": "−3", "0": "0"}
         ),

@@ -7,15 +7,17 @@ import numpy as np
 
 from rnnviz.results import Array, Cost, Leaked, States
 from rnnviz.verdicts import Verdict, digits
+from rnnviz.verdicts.unrolling import counted
 
 STUCK = 0.9
 """Beyond it a tanh hardly answers: its slope is below 0.19."""
 
 
 def states(result: States) -> Verdict:
-    """How large the states of each layer are, how many are all but stuck, and what each layer reads."""
-    sizes = [_size(result.values[name]["h"]) for name in result.names]
-    everything = np.concatenate([result.values[name]["h"].ravel() for name in result.names])
+    """How large the states of each layer are after steps 1..T, how many are all but stuck, and what each layer
+    reads."""
+    sizes = [_size(result.read(name)) for name in result.names]
+    everything = np.concatenate([result.read(name).ravel() for name in result.names])
     stuck = float((np.abs(everything) > STUCK).mean())
     numbers = {
         "size": sizes[0],
@@ -30,10 +32,11 @@ def states(result: States) -> Verdict:
     beyond = ""
     if np.abs(everything).max() <= 1:  # not so of a ReLU's
         why = ", where a tanh hardly answers" if result.cell == "rnn" else ""
-        beyond = f"; {digits(100 * stuck)} % of all values lie beyond {STUCK}{why}"
-    first = f"Over {_count(time, 'step')} a state of {_count(hidden, 'unit')} has the mean size {is_size}{beyond}."
+        few = f"{digits(100 * stuck)} % of all values lie" if stuck else "none of its values lies"
+        beyond = f"; {few} beyond {STUCK}{why}"
+    first = f"Over {counted(time, 'step')} a state of {counted(hidden, 'unit')} has the mean size {is_size}{beyond}."
     if any(name.endswith("←") for name in result.names):
-        cause = f"At step 1 → has read 1 of {_count(time, 'step')}, ← all of them: only together they know both sides."
+        cause = f"At step 1 → has read 1 of {counted(time, 'step')}, ← all of them: only together they know both sides."
     elif len(result.names) > 1:
         cause = "Each layer after the first reads the states of the one below it, not the input."
     else:
@@ -47,7 +50,7 @@ def leak(leaked: Leaked) -> Verdict:
     gone = leaked.gone
     until = time if gone is None or gone == 0 else gone
     share = float(leaked.share[until])
-    rate = share ** (1 / until) if share > 0 else 0.0
+    rate = round(share ** (1 / until), 12) if share > 0 else 0.0  # an equal size is not grown by rounding
     numbers = {
         "start": start,
         "left": left,
@@ -60,16 +63,21 @@ def leak(leaked: Leaked) -> Verdict:
     if not start > 0:
         return Verdict("The first pass ends in a state of exactly 0: carried over or reset, nothing changes.", numbers)
     carried = f"The state carried over is {digits(start)} away from a reset one"
-    a_step = f"On average a step keeps {digits(100 * rate)} % of a difference"
+    a_step = f"On average a step {_keeps(rate)}"
     if gone is not None:
-        touched = f"a forgotten reset touches {gone} of {_count(time, 'answer')}"
-        few = f"less than 1 % of that is left after {_count(gone, 'step')}"
+        touched = f"a forgotten reset touches {gone} of {counted(time, 'answer')}"
+        few = f"less than 1 % of that is left after {counted(gone, 'step')}"
         return Verdict(f"{carried}; {few}. {a_step}, so {touched}.", numbers)
     of_h = ""
     if leaked.cell == "lstm":
         of_h = f", in h {digits(numbers['h_left'])} of {digits(numbers['h_start'])}"
-    there = f"after {_count(time, 'step')} {digits(left)} is there{of_h}"
-    every = f"a forgotten reset is in all {_count(time, 'answer')}"
+    there = f"after {counted(time, 'step')} {digits(left)} is there{of_h}"
+    if rate > 1:
+        of = (
+            f"to {digits(left)}, {digits(left / start)} times that" if left < math.inf else "beyond the range of floats"
+        )
+        there = f"in {counted(time, 'step')} it grows {of}{of_h}"
+    every = f"a forgotten reset is in all {counted(time, 'answer')}"
     return Verdict(f"{carried}, and {there}. {a_step}, so {every}.", numbers)
 
 
@@ -101,10 +109,17 @@ def cost(costs: Sequence[Cost]) -> Verdict:
     return Verdict(f"{back} {grow} {rest}; the {long.parameters:,} parameters stay.", numbers)
 
 
+def _keeps(rate: float) -> str:
+    """What becomes of a difference; near 1 what is lost or added, which three digits of what is kept would hide."""
+    if 0.995 < rate < 1:
+        return f"loses {digits(100 * (1 - rate))} % of a difference"
+    if rate > 1:
+        return (
+            f"adds {digits(100 * (rate - 1))} % to a difference" if rate < math.inf else "adds more than can be counted"
+        )
+    return f"keeps {digits(100 * rate)} % of a difference"
+
+
 def _size(values: Array) -> float:
     """The root mean square of all values."""
     return float(np.sqrt(np.mean(np.square(values))))
-
-
-def _count(number: int, of: str) -> str:
-    return f"{number:,} {of}{'' if number == 1 else 's'}"

@@ -1,6 +1,7 @@
 """What the unrolling page says of a word that was read, of its nudge, and of what lies behind the picture."""
 
 import math
+import unicodedata
 from collections.abc import Sequence
 
 import numpy as np
@@ -64,7 +65,8 @@ def _text(reading: Reading) -> str:
 def described(reading: Reading, push: Push) -> str:
     """The picture for who cannot see it: what is read and said, the ends and extremes of what is left of the nudge."""
     word, kind = reading.word, "a trained" if reading.steps else "an untrained"
-    lines = [f"{len(word)} letters read by {kind} network of {reading.states.shape[1]} units, the same W at each step."]
+    size = counted(reading.states.shape[1], "unit")
+    lines = [f"{counted(len(word), 'letter')} read by {kind} network of {size}, the same weights at each step."]
     for t, (letter, said) in enumerate(zip(word[:SPOKEN], reading.says, strict=False), 1):
         share = float(reading.answers[t - 1].max())
         after = f", right is {named(word[t])}" if t < len(word) and word[t] != said else ""
@@ -82,7 +84,7 @@ def nudge(push: Push) -> str:
     last, knew = digits(float(push.left[-1])), digits(math.exp(float(push.predicted[-1])))
     most = int(np.argmax(later)) + 1
     grown = f" At most {digits(float(later.max()))} of it is there, {most} later." if later.max() > 1 else ""
-    ends = f"after {len(later)} steps {last} of it is left, where the derivative says {knew}"
+    ends = f"after {counted(len(later), 'step')} {last} of it is left, where the derivative says {knew}"
     return f"Nudge the state after step {push.step} by {size}: {ends}; {reach(push)}.{grown}"
 
 
@@ -90,7 +92,7 @@ def reach(push: Push) -> str:
     """How far the nudge is heard."""
     if push.gone is None:
         return "it is still heard at the end"
-    return f"less than 1 % is left {push.gone} step{'s' if push.gone != 1 else ''} later"
+    return f"less than 1 % is left {counted(push.gone, 'step')} later"
 
 
 def loss(learned: Learned) -> str:
@@ -98,7 +100,7 @@ def loss(learned: Learned) -> str:
     if len(learned.losses) == 1:
         return "One letter makes no pair: there is no loss to lower."
     last, first = nats(float(learned.losses[-1])), nats(float(learned.losses[0]))
-    way = f"From {first} to {last} in {len(learned.losses) - 1} steps"
+    way = f"From {first} to {last} in {counted(len(learned.losses) - 1, 'step')}"
     if learned.floor == 0:
         return f"{way}. No memory is needed for this word: the floor is 0."
     if learned.below_floor is None:
@@ -113,32 +115,70 @@ def parameters(reading: Reading) -> str:
     """The cell's parameters do not grow with the number of steps."""
     d, H, n = len(reading.letters), reading.states.shape[1], reading.parameters
     return (
-        f"{n} parameters at T = 5 and at T = 500: W_x {H}×{d}, W_h {H}×{H} and b {H} are used again at each step. "
+        f"{n} parameters at T = 5 and at T = 500: {H}×{d} weights for the input, {H}×{H} for the last state and "
+        f"{H} bias{'es' * (H != 1)}, used again at each step. "
         f"torch counts {reading.parameters_torch}: it keeps two biases, of which only the sum matters."
     )
 
 
 def spelled(several: Sequence[Spelled], word: str, start: int) -> Verdict:
-    """How many seeds spell the word to its end, and in how many ways they go on."""
-    wanted = len(word) - start
-    complete = sum(s.right >= wanted for s in several)
-    ways = len({s.text[wanted + 1 :] for s in several})
-    numbers = {"complete": float(complete), "ways": float(ways), "right": float(several[0].right)}
-    last = word[-1]
+    """How many seeds spell the word to its end, and in how many ways those go on; or how far each comes.
+
+    numbers: complete, seeds that came to the end; ways, how many different continuations these have; loops, how many of
+    these begin the word again; right, of the first seed.
+    """
+    wanted, count = len(word) - start, len(several[0].text) - 1
+    on = [s.text[wanted + 1 :] for s in several if s.right >= wanted] if count > wanted else []
+    again = word * (1 + count // len(word))
+    numbers = {
+        "complete": float(sum(s.right >= wanted for s in several)),
+        "ways": float(len(set(on))),
+        "loops": float(sum(again.startswith(text) for text in on)),
+        "right": float(several[0].right),
+    }
     if len(set(word)) == 1:
-        return Verdict(f"There is no other letter than {named(last)}.", numbers)
-    ends = (
-        f"{complete} of {len(several)} seeds spell the word to its end and"
-        if wanted
-        else f"From {named(last)} the {len(several)} seeds"
+        return Verdict(f"There is no other letter than {named(word[-1])}.", numbers)
+    if not on:
+        return Verdict(_as_far(several, word, start), numbers)
+    seeds, ways, taught = counted(len(several), "seed"), len(set(on)), _taught(word, start, len(set(on)))
+    if not wanted:
+        how = "alike" if ways == 1 else f"in {ways} different ways"
+        return Verdict(f"From {named(word[-1])} the {seeds} go on {how}: {taught}.", numbers)
+    if len(on) == 1:
+        return Verdict(f"Only 1 of {seeds} spells the word to its end and goes on: {taught}.", numbers)
+    how = "in 1 way, all the same" if ways == 1 else f"in {ways} different ways"
+    return Verdict(f"{len(on)} of {seeds} spell the word to its end and go on {how}: {taught}.", numbers)
+
+
+def _taught(word: str, start: int, ways: int) -> str:
+    """Whether what follows the word's end was taught."""
+    last, spelled = named(word[-1]), word[start - 1 :]
+    if word[-1] not in word[:-1]:
+        return f"{last} was never read in training, so what follows it is a guess"
+    if ways == 1 or (start > 1 and word.startswith(spelled)):
+        return f"{last} was read in training, so what follows it was taught"
+    return f"{last} was read in training, but never after exactly these letters"
+
+
+def _as_far(several: Sequence[Spelled], word: str, start: int) -> str:
+    """How many letters each seed spells before its first mistake, where none is seen to come to the end."""
+    wanted, count = len(word) - start, len(several[0].text) - 1
+    first = min(wanted, count)
+    of = f"{f'the first {first} of ' * (first < wanted)}{counted(wanted, 'letter')}"
+    if all(s.right == first for s in several):
+        even = f"guessing evenly, 1 letter in {len(set(word))} would be right"
+        left = "training left no mistake there" if start == 1 else "they need none of the letters before them"
+        return f"Each of {counted(len(several), 'seed')} spells all of {of}: {left}; {even}."
+    rights = [f"{'all' if s.right == first else s.right or 'none'} at seed {s.seed}" for s in several]
+    listed = rights[0] if len(rights) == 1 else f"{', '.join(rights[:-1])} and {rights[-1]}"
+    ends = first < wanted or any(s.right == first for s in several)
+    head = f"Of {of}" if ends else f"No seed spells the word to its end: of {of}"
+    why = (
+        "Until then a seed reads the very text, so training left that mistake; from then on it reads its own letters."
+        if start == 1
+        else f"They begin at {named(word[start - 1])} with an empty state, where training had read the letters before."
     )
-    on = f"{ends} go on in {ways} {'different ways' if ways > 1 else 'way, all the same'}"
-    read = named(last) + (
-        " was read in training, so what follows it was learned"
-        if last in word[:-1]
-        else " was never read in training, so what follows it is a guess"
-    )
-    return Verdict(f"{on}: {read}.", numbers)
+    return f"{head} these are right before the first mistake: {listed}. {why}"
 
 
 def proved(proofs: Sequence[Proof]) -> str:
@@ -156,7 +196,7 @@ def proved(proofs: Sequence[Proof]) -> str:
 def challenge(reading: Reading) -> str:
     """The smallest memory that spells the word: what this one scores."""
     pairs, right, units = len(reading.word) - 1, _right(reading), reading.states.shape[1]
-    memory = f"{units} unit{'s' * (units != 1)}"
+    memory = counted(units, "unit")
     if right == pairs:
         fewer = "Can it be done with fewer?" if units > 1 else "No network has a smaller one."
         return (
@@ -173,9 +213,19 @@ def nats(loss: float) -> str:
     return f"{loss:.4f}" if 5e-5 <= loss < 1e-3 else digits(loss)
 
 
-def named(letter: str) -> str:
-    """A letter in a sentence: a space by name, and a right-to-left one kept in its place."""
-    return "space" if letter == " " else f"\u2068{letter}\u2069" if ord(letter) > 0x24F else letter
+def named(letter: str, space: str = "space") -> str:
+    """A letter in words: a space by its name, or by ␣ in labels, an accent on a ring, a right-to-left one in place."""
+    if letter == " ":
+        return space
+    if unicodedata.category(letter).startswith("M"):
+        return f"◌{letter}"
+    # isolated, it leaves the words around it in their order
+    return f"\u2068{letter}\u2069" if unicodedata.bidirectional(letter) in ("R", "AL", "AN") else letter
+
+
+def counted(number: int, of: str) -> str:
+    """A number of things, one or several."""
+    return f"{number:,} {of}{'' if number == 1 else 's'}"
 
 
 def _right(reading: Reading) -> int:

@@ -20,7 +20,7 @@ def written(moment):
     said = {
         "first": f"{moment.race.values[moment.value]:.2f}",
         "second": "0.45",
-        "truth": f"truth {moment.truth:.2f}",
+        "truth": f"truth {moment.truth:.2f} = {moment.race.values[moment.value]:.2f} + 0.45",
         "at training": f"{moment.step:,}",
         "at number": f"{moment.race.values[moment.value]:.2f}",
         "edge": f"▲ {max(lane.loss[0] for lane in moment.lanes.values()):.2f}",
@@ -50,6 +50,22 @@ def drag(page, start, end, steps):
     page.mouse.up()
 
 
+def apart(page):
+    """No text of the picture lies on another, and what stands below each other on the page does not overlap."""
+    faults = page.evaluate("""() => {
+        const boxes = (nodes) => [...nodes].filter(one => getComputedStyle(one).visibility !== 'hidden')
+            .map(one => [one.textContent.slice(0, 30), one.getBoundingClientRect()]);
+        const on = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+            && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 5;  // a line is higher than its letters
+        const faults = (all) => all.flatMap(([name, a], k) =>
+            all.slice(k + 1).filter(([, b]) => on(a, b)).map(([other]) => `${name} on ${other}`));
+        const blocks = ['p.claim', '.rnn-ground', '.rnn-foot', 'p.verdict', '.st-key-home_second', '.st-key-home_doors',
+            '[data-testid=stCaptionContainer]'].map(name => document.querySelector(name));
+        return [...faults(boxes(document.querySelectorAll('.rnn-lanes svg text'))), ...faults(boxes(blocks))];
+    }""")
+    assert faults == []
+
+
 def middle(page, selector):
     box = page.locator(selector).bounding_box()
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
@@ -62,7 +78,10 @@ def test_every_number_is_pythons_and_scrubbing_asks_nobody(page, settled, ends_a
     settled(page)
     page.wait_for_selector(".rnn-lanes svg text")
     assert page.locator(".st-key-home_doors a").count() == 4
-    ends_above(page, ".st-key-home_second", 900)
+    for width, height in ((1280, 720), (1024, 768), (1440, 900)):
+        page.set_viewport_size({"width": width, "height": height})
+        ends_above(page, ".st-key-home_second", height)
+        apart(page)
     assert [len(lane) for lane in page.evaluate(DRAWN)["lit"]] == [100, 100]
     boxes = page.locator(".rnn-box")
     for step, value in ((900, 16), (0, 0), (1100, 20), (3200, 7)):
@@ -109,6 +128,17 @@ def test_every_number_is_pythons_and_scrubbing_asks_nobody(page, settled, ends_a
 
 
 def test_it_plays_once_by_itself_until_its_end_or_a_key(page, new_page, settled):
+    # every sentence that was ever read, with when it came and the number of the training step beside it
+    page.add_init_script("""
+        window.heard = [];
+        const look = () => {
+            const said = document.querySelector('p.verdict')?.textContent;
+            const at = document.querySelector('[data-id="at training"]')?.textContent;
+            if (said && at && window.heard.at(-1)?.[0] !== said) window.heard.push([said, performance.now(), at]);
+            requestAnimationFrame(look);
+        };
+        requestAnimationFrame(look);
+    """)
     page.goto("/")
     page.wait_for_function(f"() => ({AT})()[1] === 'Pause'")
 
@@ -130,13 +160,55 @@ def test_it_plays_once_by_itself_until_its_end_or_a_key(page, new_page, settled)
     assert int(step.replace(",", "")) < 1600
 
     page.wait_for_url("**at_training=1600", timeout=15_000)
-    assert page.evaluate(AT) == ["1,600", "Play"]
+    assert page.evaluate(AT) == ["1,600", "Play again"]
+    end = Moment(race(), "gru", 1600, 16)
+    assert "Drag the marked number: one answer follows." in drawn(page, end)["verdict"]
+    told = [text for _, text in words.stages(end)]
+    heard = page.evaluate("window.heard")
+    while heard[0][0] not in told:  # what stood there before it began
+        heard.pop(0)
+    assert [said for said, _, _ in heard] == [*told, words.verdict(end).text]
+
+    # the end of its time: again the same way, as slow; another page and back, and it stands where it was left
+    page.get_by_role("button", name="Play again").click()
+    page.wait_for_function(f"(said) => ({DRAWN})().verdict === said && ({AT})()[1] === 'Pause'", arg=told[0])
+    page.get_by_role("button", name="Pause").click()
+    page.wait_for_url("**at_training=*0")
+    step = page.evaluate(AT)[0]
+    assert int(step) < 100
     page.get_by_role("link", name="Gates").first.click()
     page.locator("h1.question", has_text="gate").wait_for()
     page.get_by_role("link", name="rnnviz").first.click()
     page.locator(".rnn-lanes svg text").first.wait_for()
     settled(page)
-    assert page.evaluate(AT) == ["1,600", "Play"]
+    assert page.evaluate(AT) == [step, "Play"]
+
+    page.goto("/?at_training=1600")
+    settled(page)
+    page.wait_for_selector(".rnn-lanes svg text")
+    assert page.evaluate(AT) == ["1,600", "Play again"]
+
+
+def test_left_midway_it_plays_again_on_the_way_back(page, settled):
+    page.goto("/")
+    page.wait_for_function(f"() => ({AT})()[1] === 'Pause' && ({AT})()[0] !== '0'")
+    page.get_by_role("link", name="Gates").first.click()
+    page.locator("h1.question", has_text="gate").wait_for()
+    page.wait_for_timeout(400)
+    page.get_by_role("link", name="rnnviz").first.click()
+    page.wait_for_function(f"() => ({AT})()[1] === 'Pause'")
+    assert "at_" not in page.url
+    page.mouse.click(700, 20)  # anywhere
+    page.wait_for_function(f"() => ({AT})()[1] === 'Play'")
+    page.wait_for_url("**at_training=*")
+
+
+def test_what_is_no_number_of_the_cursor_leaves_the_address(page, settled):
+    page.goto("/?home_second=lstm&at_training=-50&at_number=2.5")
+    settled(page)
+    page.wait_for_function("() => !location.search.includes('at_')")
+    assert drawn(page, Moment(race(), "lstm", 900, 16))
+    assert "home_second=lstm" in page.url
 
 
 def test_a_finger_scrolls_up_and_down_taps_and_goes_sideways(new_page, settled):
@@ -145,6 +217,7 @@ def test_a_finger_scrolls_up_and_down_taps_and_goes_sideways(new_page, settled):
     settled(page)
     page.wait_for_selector(".rnn-lanes svg text")
     assert page.evaluate("document.querySelector('.stMain').scrollWidth <= 390")
+    apart(page)
     touch = page.context.new_cdp_session(page)
     box = page.locator("[data-grab=training]").bounding_box()
     x, y = box["x"] + 0.7 * box["width"], box["y"] + 90

@@ -23,9 +23,7 @@ def test_a_wrong_link_opens_the_nearest_view_with_a_line_and_its_address(visit, 
     ("link", "shows"),
     [
         ("/jacobians?jacobians_gain=1.5&jacobians_T=60", "over 60 steps the weights multiply by 10+10.6"),
-        ("/unrolling?unrolling_scene=one_w", "read the same L"),
-        ("/gates?gates_scene=halves", "whole derivative"),
-        ("/adding_problem?adding_problem_step=0", "Step 0:"),
+        ("/unrolling?unrolling_units=4", "read the same L"),
         ("/?home_step=0", "RNN"),
     ],
 )

@@ -61,7 +61,7 @@ def test_every_number_drawn_is_the_packages_and_no_plotly_is_needed(page, settle
     page.wait_for_selector(f"{FOLDED} .rnn-equation td")
     assert not [url for url in asked if "plotly" in url]
     page.get_by_text("Nudge: the reach").click()
-    page.wait_for_selector(".rnn-gone")
+    page.wait_for_selector(".rnn-gone", state="attached")
     reading, push = caches.reading(settings())
     columns = page.evaluate(DRAWN)
     assert [column["step"] for column in columns] == [0, 1, 2, 3, 4, 5]

@@ -78,9 +78,9 @@ def test_a_diagram_refuses_another_cell_with_its_remedy():
 
 @pytest.mark.parametrize("draw", [diagrams.folded, diagrams.unrolled])
 def test_a_word_is_read_letter_by_letter(draw):
-    shown = reading("A <&")
+    shown = reading("A <&\u0301")
     diagram = draw(shown)
-    assert diagram.labels == ("A", "␣", "<", "&")  # text as it is: nobody parses it
+    assert diagram.labels == ("A", "␣", "<", "&", "◌\u0301")  # text as it is: nobody parses it
     assert diagram.values["h"] is shown.states
     assert (diagram.kind, diagram.hidden) == (draw.__name__, 3)
 
@@ -90,7 +90,7 @@ def test_the_alternative_says_size_extremes_and_end():
     shown.states[:] = 0.25
     shown.states[2, 1], shown.states[4, 2], shown.states[5, 0] = -0.5, 0.875, 0.125
     says = diagrams.unrolled(shown).alt
-    assert says.startswith("The cell that reads 'HELLO', the same W_x and W_h at every step, unrolled into a chain.")
+    assert says.startswith("The cell that reads 'HELLO', the same weights at every step, unrolled into a chain.")
     assert says.endswith("5 steps, 3 units; h goes from −0.5 to 0.875; unit 1 ends at 0.125.")
     one = Reading("H", ("H",), 0, np.zeros((2, 1)), np.ones((1, 1)), 0.0, 0.0, 0.0, 3, 4)
     assert "1 step, 1 unit; h goes from 0 to 0" in diagrams.folded(one).alt

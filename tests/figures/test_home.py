@@ -1,5 +1,7 @@
 """The home page's picture: what is sent is what was recorded, to the last digit that is shown."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -38,11 +40,17 @@ def test_the_cursor_spans_the_recording_and_stands_at_the_moment():
 
 def test_what_plays_by_itself_goes_from_birth_past_the_fall_of_the_loss():
     lane = race().lanes["gru"]
-    assert home.TOUR["from"] == 0
+    moment = Moment(race(), "gru", 900, 16)
+    tour = home.tour(moment)
+    times, steps = zip(*tour["points"], strict=True)
+    assert tour["dim"] == "training"
+    assert (steps[0], times[0], times[-1]) == (0, 0, 8000)
     assert lane.loss[lane.at(0)] > 0.5
-    assert lane.loss[lane.at(home.TOUR["to"])] < 0.03
-    assert home.TOUR["to"] > lane.escape
-    assert home.TOUR["milliseconds"] == 8000
+    assert lane.loss[lane.at(steps[-1])] < 0.03
+    assert steps[-1] > lane.escape
+    # every sentence stands for two seconds and more
+    assert [since for since, _ in words.stages(moment)] == list(steps[:-1])
+    assert all(after - before >= 2000 for before, after in pairwise(times))
 
 
 def test_it_is_sent_once_and_is_small():

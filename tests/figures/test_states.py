@@ -11,7 +11,9 @@ from rnnviz.analysis.leak import leaked
 from rnnviz.analysis.states import states as stack
 from rnnviz.config import CellConfig, InputConfig
 from rnnviz.figures import states, theme
+from rnnviz.figures.gates import WORDS
 from rnnviz.results import Leaked
+from rnnviz.verdicts import digits
 
 
 def make(kind="lstm", hidden=5, layers=1, both=False, length=9, **fields):
@@ -59,6 +61,38 @@ def test_a_backward_layer_is_drawn_at_the_steps_that_it_read():
     figure = states.heat(found, "layer 1 ←")
     assert figure.data[0].x.tolist() == list(range(1, 11))
     assert not np.any(np.asarray(figure.data[0].z)[:, -1])
+    assert figure.layout.xaxis.title.text == "step, read from the last to the first · a line is one unit"
+    assert states.heat(found, "layer 1 ←", "o").data[0].x.tolist() == list(range(1, 10))
+
+
+@pytest.mark.parametrize("kind", ["rnn", "lstm", "gru"])
+@pytest.mark.parametrize("name", ["layer 1 →", "layer 1 ←"])
+def test_every_value_of_every_cell_has_its_name_its_scale_and_one_place_for_a_step(kind, name):
+    found = make(kind, both=True)
+    for value, values in found.values[name].items():
+        heat, units = states.heat(found, name, value), states.units(found, name, value)
+        assert heat.data[0].name == units.layout.yaxis.title.text == f"{WORDS[value]} {value} of {name}"
+        assert heat.layout.coloraxis.cmin == (0 if value in "fiozr" else -1)
+        assert units.layout.yaxis.range[0] == pytest.approx(-0.04 if value in "fiozr" else -1.08, abs=1e-9)
+        assert (np.abs(values) <= 1).all()
+        assert heat.layout.xaxis.range == units.layout.xaxis.range
+        sides = [(f.layout.margin.l, f.layout.margin.r) for f in (heat, units)]
+        assert sides == [(64, 60)] * 2
+        said = states.described(found, name, value)
+        assert said.startswith(f"{WORDS[value].capitalize()} {value} of {name}, 5 units over 9 steps")
+        assert ("read from the last to the first" in said) == name.endswith("←")
+        read = values if len(values) == 9 else values[1:] if name.endswith("→") else values[:-1]
+        low, high, mean = (digits(float(one)) for one in (read.min(), read.max(), read.mean()))
+        assert said.endswith(f"from {low} to {high}, mean {mean}.")
+
+
+def test_what_is_not_finite_is_said():
+    found = make("rnn")
+    h = found.values["layer 1"]["h"]
+    h[3, 0] = np.nan
+    assert states.described(found, "layer 1").endswith(", and not finite in places.")
+    h[:] = np.inf
+    assert states.described(found, "layer 1") == "State h of layer 1, 5 units over 9 steps: not finite."
 
 
 def test_many_units_share_a_line():

@@ -110,6 +110,16 @@ def test_another_networks_layer_is_a_chain_with_what_it_reads():
     assert unrolling.layer(stack, "layer 1", "ABA").labels == ("A", "B", "A")
 
 
+@pytest.mark.parametrize(("cell", "gates"), [("lstm", "figo"), ("gru", "zrn")])
+def test_another_gated_networks_layer_is_its_cell_with_all_gates(cell, gates):
+    values = {"h": np.zeros((4, 2)), **{gate: np.full((3, 2), 0.5) for gate in gates}}
+    values |= {"c": np.zeros((4, 2))} if cell == "lstm" else {}
+    stack = States(cell, ("layer 1",), {"layer 1": values}, np.zeros((3, 1)), 1, 1)
+    diagram = unrolling.layer(stack, "layer 1", "")
+    assert (diagram.kind, diagram.reset) == (cell, "after" if cell == "gru" else None)
+    assert set(diagram.tree()["values"]) == set(values)
+
+
 def test_what_is_left_of_a_nudge_is_drawn_where_it_is_no_rounding():
     figure = letters.nudge(a_push([1, 0.5, 1e-9], floor=1e-8))
     derivative, truly = figure.data

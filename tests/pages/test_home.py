@@ -37,7 +37,7 @@ def test_it_opens_with_question_claim_picture_verdict_one_control_and_four_doors
 
 
 def test_it_plays_by_itself_only_at_the_front_door():
-    assert sent(opened(PAGE))[0]["tour"]["to"] == 1600
+    assert sent(opened(PAGE))[0]["tour"]["points"][-1] == [8000, 1600]
     for query in ({"home_step": "0"}, {"home_scene": "late"}, {"home_second": "lstm"}):
         assert sent(opened(PAGE, query))[0]["tour"] is None
     at = opened(PAGE, {"home_predict": "on"})

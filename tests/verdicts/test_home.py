@@ -1,11 +1,12 @@
 """The home page's sentences: value, cause and contrast at every stage of a training."""
 
 import math
+import re
 
 import pytest
 
 from rnnviz.recorded import race
-from rnnviz.results import Moment
+from rnnviz.results import HALF_MSE, HEARD, Moment
 from rnnviz.verdicts import home
 
 
@@ -40,9 +41,53 @@ def test_after_the_escape_one_answer_moves_and_the_other_does_not():
     assert said.numbers["moves"] == pytest.approx(1, abs=0.1)
     assert said.numbers["moves_rnn"] == pytest.approx(0, abs=0.02)
     assert said.numbers["reach"] == math.inf
-    assert "the GRU hears all 100 steps" in said.text
-    assert said.text.endswith("and moves by less than 10⁻⁶.")
-    assert f"the RNN hears {said.numbers['reach_rnn']:.0f}" in said.text
+    assert "it hears all 100 steps" in said.text
+    assert said.text.endswith(f"the RNN's less than 10⁻⁶: it hears {said.numbers['reach_rnn']:.0f}.")
+
+
+@pytest.mark.parametrize("second", ["gru", "lstm"])
+def test_it_invites_to_drag_the_number_only_where_one_answer_follows(second):
+    for step in range(0, 3201, 20):
+        said = home.verdict(Moment(race(), second, step, 4))
+        invited = "Drag the marked number: one answer follows." in said.text
+        assert invited == (said.numbers["loss"] < HALF_MSE)
+        assert not invited or (said.numbers["moves"] > 0.6 and abs(said.numbers["moves_rnn"]) < 1e-6)
+
+
+@pytest.mark.parametrize("second", ["gru", "lstm"])
+def test_what_is_said_while_it_plays_is_true_of_its_training_steps(second):
+    recorded = race()
+    lane, rnn = recorded.lanes[second], recorded.lanes["rnn"]
+    (birth, born), (flat, lies), (met, meets) = home.stages(Moment(recorded, second, 900, 16))
+    assert max(len(text) for text in (born, lies, meets)) <= 110  # read in two or three seconds
+    assert (birth, len(recorded.values)) == (0, 21)
+    assert f"hears {lane.reach[0]} steps back, the RNN {rnn.reach[0]}: neither hears step 12." in born
+    assert max(lane.reach[0], rnn.reach[0]) <= 88
+
+    during = (lane.steps >= flat) & (lane.steps < met)
+    assert all(0.8 / 6 < loss < 1.25 / 6 for loss in lane.loss[during])
+    reach = [int(n) for n in re.findall(r"\d+", lies.split("reach ")[1])]
+    ends = (lane.at(flat), lane.at(met))
+    assert (reach[0], reach[-1]) == tuple(lane.reach[k] for k in ends)
+    assert all(n in lane.reach[ends[0] : ends[1] + 1] for n in reach)
+    assert ("grows" in lies) == (reach == sorted(reach)) == (second == "gru")
+
+    assert f"At training step {met:,} the light meets the mark" in meets
+    shares = Moment(recorded, second, met, 16).left(second), Moment(recorded, second, met - 20, 16).left(second)
+    assert shares[0][11] >= HEARD > shares[1][11]
+    assert f"by step {lane.escape:,} it has halved" in meets
+    assert met < lane.escape
+    k = lane.at(lane.escape) + 1
+    assert lane.loss[k] < lane.loss[lane.at(met)] / 2
+    assert all(lane.loss[k:] < HALF_MSE)
+
+
+def test_the_task_is_that_of_the_recorded_sequence():
+    recorded = race()
+    assert [k + 1 for k in range(100) if recorded.sequence[k, 1]] == [12, 71]
+    said = home.task(Moment(recorded, "gru", 0, 16))
+    assert said.startswith("100 numbers come in")
+    assert "at steps 12 and 71. The answer, their sum, is due at step 100." in said
 
 
 def test_the_answer_follows_the_number():

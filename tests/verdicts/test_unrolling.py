@@ -76,6 +76,8 @@ def test_spaces_and_letters_from_right_to_left_keep_their_place():
     assert said("a bb c", " bbc a").startswith("Steps 3 and 4 read the same b")
     assert "the same space" in said("a b c")
     assert "the same \u2068ש\u2069" in said("ששל")
+    assert [unrolling.named(c, "␣") for c in " \u0301<א"] == ["␣", "◌\u0301", "<", "\u2068א\u2069"]
+    assert unrolling.named(" ") == "space"
 
 
 def test_the_picture_in_words_names_each_answer_and_the_way_of_the_nudge():
@@ -98,35 +100,114 @@ def test_losses_are_compared_with_the_floor():
     assert "From training step 2 on the net is below that: it remembers. It ends at 0.0004." in of(
         [1.5, 0.4, 0.3, 0.0004]
     )
-    assert of([1.5, 0.4]) == "From 1.5 to 0.4 in 1 steps: it does not stay below 0.347, so nothing proves a memory."
+    assert of([1.5, 0.4]) == "From 1.5 to 0.4 in 1 step: it does not stay below 0.347, so nothing proves a memory."
     assert "the floor is 0" in of([1.5, 0.4], floor=0.0)
     assert "no loss" in of([math.nan])
 
 
 def test_parameters_are_counted_for_any_number_of_steps():
     text = unrolling.parameters(a_reading("HELLO"))
-    assert text.startswith("36 parameters at T = 5 and at T = 500: W_x 2×4, W_h 2×2 and b 2")
-    assert "torch counts 40" in text
+    assert text.startswith(
+        "36 parameters at T = 5 and at T = 500: 2×4 weights for the input, 2×2 for the last state and "
+    )
+    assert "and 2 biases, used again at each step. torch counts 40" in text
+
+
+def spelled(texts, word, start=1):
+    """A seed a text; how many letters of each are right is found letter by letter."""
+    many = []
+    for seed, text in enumerate(texts):
+        right = 0
+        while right < min(len(text) - 1, len(word) - start) and text[right + 1] == word[start + right]:
+            right += 1
+        many.append(Spelled(seed, text, np.ones(len(text) - 1), right, np.zeros(len(text) - 1, bool)))
+    return unrolling.spelled(many, word, start)
 
 
 def test_what_follows_a_letter_that_was_never_read_is_called_a_guess():
-    def of(texts, word, start=1):
-        many = [Spelled(n, t, np.ones(len(t) - 1), 4, np.zeros(len(t) - 1, bool)) for n, t in enumerate(texts)]
-        return unrolling.spelled(many, word, start)
+    guess = spelled(["HELLOEE", "HELLOEE", "HELLOHE"], "HELLO")
+    assert guess.text == (
+        "3 of 3 seeds spell the word to its end and go on in 2 different ways: "
+        "O was never read in training, so what follows it is a guess."
+    )
+    assert guess.numbers == {"complete": 3, "ways": 2, "loops": 1, "right": 4}
+    assert spelled(["OH", "OE"], "HELLO", 5).text.startswith(
+        "From O the 2 seeds go on in 2 different ways: O was never"
+    )
+    assert spelled(["OE", "OE"], "HELLO", 5).text.startswith("From O the 2 seeds go on alike: O was never")
+    assert spelled(["AAAA"], "A").text == "There is no other letter than A."
 
-    guess = of(["HELLOEE", "HELLOHE", "HELOOEE"], "HELLO")
-    assert guess.text.startswith("3 of 3 seeds spell the word to its end and go on in 2 different ways")
-    assert "O was never read in training, so what follows it is a guess" in guess.text
-    assert guess.numbers == {"complete": 3, "ways": 2, "right": 4}
-    loop = of(["HELLOHELLOH", "HELLOHELLOH"], "HELLOHELLO")
-    assert "go on in 1 way, all the same: O was read in training" in loop.text
-    assert of(["OH", "OE"], "HELLO", 5).text.startswith("From O the 2 seeds go on in 2 different ways")
-    assert of(["AAAA"], "A").text == "There is no other letter than A."
+
+def test_what_follows_a_letter_that_was_read_was_taught_or_came_after_other_letters():
+    loop = spelled(["HELLOHELLOH", "HELLOHELLOH"], "HELLOHELLO")
+    assert "go on in 1 way, all the same: O was read in training, so what follows it was taught" in loop.text
+    assert loop.numbers["loops"] == 2
+    apart = spelled(["HELLOHELLOH", "HELLOHELLOE"], "HELLOHELLO")
+    assert apart.text.endswith("in 2 different ways: O was read in training, but never after exactly these letters.")
+    assert apart.numbers["loops"] == 1
+    # from the second H on, it reads what it read from the first on
+    again = spelled(["HELLOH", "HELLOE"], "HELLOHELLO", 6)
+    assert again.text.endswith("O was read in training, so what follows it was taught.")
+
+
+def test_ways_are_those_of_the_seeds_that_came_to_the_end():
+    some = spelled(["HELLOEE", "HELOEEE", "HELLOHE"], "HELLO")
+    assert some.text.startswith("2 of 3 seeds spell the word to its end and go on in 2 different ways")
+    assert some.numbers == {"complete": 2, "ways": 2, "loops": 1, "right": 4}
+    one = spelled(["HELLOEE", "HELOEEE", "HEEEEEE"], "HELLO")
+    assert one.text.startswith("Only 1 of 3 seeds spells the word to its end and goes on: O was never read")
+    assert one.numbers["ways"] == 1
+
+
+MAGIC = "abracadabra alakazam hocus pocus simsala"
+
+
+def test_where_no_seed_comes_to_the_end_the_letters_before_the_first_mistake_are_counted():
+    said = spelled(["abra" + 40 * "k", "ab" + 42 * "a", MAGIC[:12] + 32 * "c"], MAGIC)
+    assert said.text == (
+        "No seed spells the word to its end: of 39 letters these are right before the first mistake: "
+        "3 at seed 0, 1 at seed 1 and 11 at seed 2. "
+        "Until then a seed reads the very text, so training left that mistake; from then on it reads its own letters."
+    )
+    assert said.numbers == {"complete": 0, "ways": 0, "loops": 0, "right": 3}
+    later = spelled(["HO" + 8 * "E", "H" + 9 * "O"], "HELLOHELLO", 6)
+    assert "none at seed 0 and none at seed 1. They begin at H with an empty state" in later.text
+
+
+def test_of_a_text_that_is_longer_than_what_is_spelled_nothing_is_said_of_its_end():
+    text = ("the quick brown fox jumps over the lazy dog, " * 45)[:2000]
+    said = spelled([text[:4] + 25 * "x", "t" + 28 * "q"], text)
+    assert said.text.startswith(
+        "Of the first 28 of 1,999 letters these are right before the first mistake: 3 at seed 0 and none at seed "
+        "1. Until"
+    )
+    assert said.numbers == {"complete": 0, "ways": 0, "loops": 0, "right": 3}
+    both = spelled([text[:29], text[:29]], text)
+    assert both.text == (
+        "Each of 2 seeds spells all of the first 28 of 1,999 letters: training left no mistake there; guessing evenly, "
+        "1 letter in 28 would be right."
+    )
+    assert both.numbers == {"complete": 0, "ways": 0, "loops": 0, "right": 28}
+    # magic: one of three is right as far as is seen
+    most = spelled([MAGIC[:29], "abr" + 26 * "a", "ab" + 27 * "a"], MAGIC)
+    assert (
+        "Of the first 28 of 39 letters these are right before the first mistake: all at seed 0, 3 at seed 1"
+        in most.text
+    )
+
+
+def test_a_word_that_ends_where_the_spelling_ends_is_complete_and_nothing_follows():
+    whole = spelled([MAGIC[:29], "a" + 28 * "m"], MAGIC[:29])
+    assert whole.text.startswith(
+        "Of 28 letters these are right before the first mistake: all at seed 0 and none at seed 1."
+    )
+    assert whole.numbers == {"complete": 1, "ways": 0, "loops": 0, "right": 28}
 
 
 def test_a_nudge_that_grows_or_that_nothing_sees_is_said():
     grown = unrolling.nudge(a_push([1.0, 2.5, 0.5]))
     assert grown.endswith("it is still heard at the end. At most 2.5 of it is there, 1 later.")
+    assert "after 1 step 0.5 of it is left" in unrolling.nudge(a_push([1.0, 0.5]))
     assert unrolling.nudge(a_push([1.0])) == "The nudge is after the last step: no later state can see it."
 
 

@@ -46,6 +46,14 @@ export function addressed(search, word) {
   return text !== null && /^\d{1,9}$/.test(text) ? Number(text) : null;
 }
 
+// Where a route of [[milliseconds, value], ...] is at a time; before its first and after its last point it stands.
+export function between(points, time) {
+  const next = points.findIndex(([when]) => when > time);
+  if (next < 1) return points.at(next)[1];
+  const [[since, from], [until, to]] = [points[next - 1], points[next]];
+  return from + ((time - since) / (until - since)) * (to - from);
+}
+
 class Group {
   constructor(name) {
     this.name = name;
@@ -57,6 +65,8 @@ class Group {
     this.token = undefined;
     this.speed = 1;
     this.playing = null; // the dimension that plays
+    this.route = null; // {dim, points}: what its play button begins again at the end of either
+    this.touring = false; // along a route
   }
 
   // spec: {token, dims}; again with every change of the drawing. The answer takes the drawing out.
@@ -92,12 +102,22 @@ class Group {
     return addressed(window.location.search, this.word(dim));
   }
 
+  // What stands in the address for a dimension, or null; and whether that is no whole number.
+  stands(dim) {
+    return new URLSearchParams(window.location.search).get(this.word(dim));
+  }
+
+  stray(dim) {
+    return this.stands(dim) !== null && this.addressed(dim) === null;
+  }
+
   span(dim) {
     return spanned([...this.members.values()].map((dims) => dims[dim]).filter(Boolean));
   }
 
   // Where the cursor stands: where the reader put it, now or in the address or before the page was left; else where
-  // the drawings say. A live run may have still to get there: it is awaited. Any other value goes to the nearest.
+  // the drawings say. A live run may have still to get there: it is awaited. Any other value goes to the nearest, and
+  // the address says what is shown: what is no whole number there is taken out.
   settle(dim) {
     const span = this.span(dim);
     const { high, at, open } = span;
@@ -111,11 +131,12 @@ class Group {
       this.own.delete(dim);
       this.chosen[dim] = nearest(at, span);
       if (wanted !== undefined) this.awaited[dim] = wanted;
+      if (this.stray(dim)) this.rest(REST);
       return;
     }
     this.own.add(dim);
     this.chosen[dim] = nearest(wanted, span);
-    if (this.addressed(dim) !== this.chosen[dim]) this.rest(REST);
+    if (this.stands(dim) !== String(this.chosen[dim])) this.rest(REST);
   }
 
   choose(dim, value) {
@@ -126,7 +147,7 @@ class Group {
     delete this.awaited[dim];
     if (next === this.chosen[dim]) return;
     this.chosen[dim] = next;
-    this.rest(REST);
+    if (!this.touring) this.rest(REST);
     this.changed();
   }
 
@@ -142,11 +163,13 @@ class Group {
   }
 
   play(dim) {
-    const { low, high } = this.span(dim);
-    this.pause();
-    if (this.chosen[dim] >= high) this.choose(dim, low);
-    this.playing = dim;
     const calm = window.matchMedia?.("(prefers-reduced-motion: reduce)").matches;
+    this.pause();
+    if (this.ended(dim)) {
+      if (this.route?.dim === dim && !calm) return this.tour(this.route);
+      this.choose(dim, this.span(dim).low);
+    }
+    this.playing = dim;
     const tick = () => {
       this.choose(dim, this.chosen[dim] + (this.span(dim)?.stride ?? 1));
       if (this.chosen[dim] >= (this.span(dim)?.high ?? -Infinity)) this.pause();
@@ -156,15 +179,22 @@ class Group {
     this.changed();
   }
 
-  // Once through a part of a dimension in so many milliseconds, whatever the speed: pause() ends it.
-  tour(dim, from, to, milliseconds) {
+  // Whether there is nothing left to play.
+  ended(dim) {
+    const { dim: routed, points } = this.route ?? {};
+    return this.chosen[dim] >= this.span(dim)?.high || (routed === dim && this.chosen[dim] === points.at(-1)[1]);
+  }
+
+  // Along a route in its own time, whatever the speed: pause() ends it, and the address waits for that.
+  tour({ dim, points }) {
     this.pause();
     this.playing = dim;
+    this.touring = true;
     const start = performance.now();
     const tick = () => {
-      const share = Math.min(1, (performance.now() - start) / milliseconds);
-      this.choose(dim, from + share * (to - from));
-      if (share === 1) this.pause();
+      const time = performance.now() - start;
+      this.choose(dim, between(points, time));
+      if (time >= points.at(-1)[0]) this.pause();
       else this.ticking = setTimeout(tick, FRAME);
     };
     tick();
@@ -173,7 +203,11 @@ class Group {
 
   pause() {
     clearTimeout(this.ticking);
-    if (this.playing) this.playing = null, this.changed();
+    if (!this.playing) return;
+    this.playing = null;
+    if (this.touring) this.rest(REST);
+    this.touring = false;
+    this.changed();
   }
 
   changed() {
@@ -192,7 +226,10 @@ class Group {
 
   write() {
     const address = new URL(window.location.href);
-    for (const dim of this.own) if (dim in this.chosen) address.searchParams.set(this.word(dim), this.chosen[dim]);
+    for (const dim of Object.keys(this.chosen)) {
+      if (this.own.has(dim) && !this.touring) address.searchParams.set(this.word(dim), this.chosen[dim]);
+      else if (this.stray(dim)) address.searchParams.delete(this.word(dim));
+    }
     if (address.href !== window.location.href) window.history.replaceState(window.history.state, "", address);
   }
 
@@ -202,6 +239,7 @@ class Group {
       const given = this.addressed(dim);
       if (back && given !== null) this.own.add(dim), (this.chosen[dim] = given), this.settle(dim), this.changed();
       else if (!back && this.own.has(dim) && given !== this.chosen[dim]) this.rest(given === null ? LATER : REST);
+      else if (this.stray(dim)) this.rest(REST);
     }
   }
 }
@@ -231,94 +269,6 @@ export function keys(cursor, event, along, across, rises = false) {
   if (event.key !== " ") cursor.pause();
   moves[event.key]();
   event.preventDefault();
-}
-
-// The controls of a cursor: play, step both ways, a slider and a number box a dimension, speed.
-export class Bar {
-  constructor(cursor) {
-    this.cursor = cursor;
-    this.element = element("div", { class: "rnn-bar", role: "group", "aria-label": "Cursor" });
-    this.rows = new Map();
-  }
-
-  // The bar that a drawing has from now on: the one it had, another one for another cursor, none without dims.
-  static kept(bar, cursor, dims) {
-    if (bar && (!dims || bar.cursor !== cursor)) bar.element.remove(), (bar = null);
-    if (!dims) return null;
-    bar ??= new Bar(cursor);
-    bar.set(dims);
-    return bar;
-  }
-
-  // dims: their names, the one that plays first.
-  set(dims) {
-    if (dims.join() === [...this.rows.keys()].join()) return;
-    this.rows.clear();
-    this.element.replaceChildren();
-    const { cursor } = this;
-    dims.forEach((dim, place) => {
-      const first = place === 0;
-      if (first) {
-        this.play = button("▶", "Play", () => (cursor.playing ? cursor.pause() : cursor.play(dim)));
-        this.play.classList.add("rnn-play");
-        const back = button("‹", "One step back", () => (cursor.pause(), cursor.move(dim, -1)));
-        const on = button("›", "One step on", () => (cursor.pause(), cursor.move(dim, 1)));
-        this.element.append(this.play, back, on);
-      }
-      const row = element("span", { class: "rnn-row" });
-      const name = element("span", { class: "rnn-dim" });
-      const slide = element("input", { type: "range", class: "rnn-slide" });
-      const box = element("input", { type: "number", class: "rnn-box" });
-      slide.addEventListener("input", () => (cursor.pause(), cursor.choose(dim, Number(slide.value))));
-      slide.addEventListener("keydown", (event) => (first || event.key !== " ") && keys(cursor, event, dim));
-      box.addEventListener("change", () => {
-        const span = cursor.span(dim);
-        if (box.value !== "") cursor.pause(), cursor.choose(dim, Number(box.value) / span.factor);
-        box.value = written(cursor.chosen[dim], span);
-      });
-      this.rows.set(dim, { name, slide, box });
-      row.append(name, slide, box);
-      if (first) this.element.append(this.speeds());
-      this.element.append(row);
-    });
-  }
-
-  speeds() {
-    const choice = element("select", { class: "rnn-speed", "aria-label": "Speed" });
-    for (const [text, speed] of [["½×", 0.5], ["1×", 1], ["2×", 2]]) {
-      const option = element("option", { value: speed });
-      option.textContent = text;
-      choice.append(option);
-    }
-    choice.value = this.cursor.speed;
-    choice.addEventListener("change", () => (this.cursor.speed = Number(choice.value)));
-    return choice;
-  }
-
-  // said: what the drawing shows at the cursor, in words, for who does not see it.
-  show(said) {
-    const { cursor } = this;
-    for (const [dim, { name, slide, box }] of this.rows) {
-      const span = cursor.span(dim);
-      if (!span) continue;
-      const { low, high, grid, label } = span;
-      const says = written(cursor.chosen[dim], span);
-      set(slide, { min: low, max: high, step: grid, "aria-label": label });
-      const [least, most, step] = [low, high, grid].map((value) => written(value, span));
-      set(box, { min: least, max: most, step, "aria-label": label });
-      slide.value = cursor.chosen[dim];
-      if (document.activeElement !== box) box.value = says;
-      set(slide, { "aria-valuetext": `${label} ${says}${said ? `: ${said}` : ""}` });
-      if (name.textContent !== label) name.textContent = label;
-    }
-    if (this.play) {
-      const playing = cursor.playing !== null;
-      if (this.play.textContent !== (playing ? "❚❚" : "▶")) {
-        this.play.textContent = playing ? "❚❚" : "▶";
-        set(this.play, { "aria-label": playing ? "Pause" : "Play", title: playing ? "Pause" : "Play" });
-      }
-    }
-  }
 }
 
 // Elements are made, never parsed: a text stays a text, whatever stands in it.

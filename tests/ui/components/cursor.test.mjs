@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test, { beforeEach } from "node:test";
 
-import { addressed, group, spanned } from "../../../rnnviz/ui/components/cursor.js";
+import { addressed, between, group, spanned } from "../../../rnnviz/ui/components/cursor.js";
 import { unpack } from "../../../rnnviz/ui/components/payload.js";
 
 const frames = [];
@@ -75,6 +75,53 @@ test("an address opens at its step; one that is no step of this view is passed o
   window.location = new URL("http://here/page?at_step=9999");
   cursor.join(one, { token: "far", dims: dims(0, 50, 7) });
   assert.equal(cursor.chosen.step, 90, "the nearest that there is");
+});
+
+test("what is no whole number is taken out of the address, and what is one is written as the page reads it", (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  for (const [wrong, right] of [["-50", ""], ["2.5", ""], ["banana", ""], ["007", "&at_step=7"], ["9999", "&at_step=90"]]) {
+    window.location = new URL(`http://here/page?v=1&at_step=${wrong}&at_other=x`);
+    cursor.join(one, { token: `tidy ${wrong}`, dims: dims(0, 50, 3) });
+    t.mock.timers.tick(400);
+    assert.equal(window.location.search.replace("&at_other=x", ""), `?v=1${right}`, wrong);
+  }
+  // the server, which knows the address of before, writes it again
+  window.location = new URL("http://here/page?v=1&at_step=2.5");
+  cursor.join(one, { token: "again", dims: dims(0, 50, 3) });
+  t.mock.timers.tick(400);
+  window.location = new URL("http://here/page?v=1&gain=2&at_step=2.5");
+  cursor.readdress(false);
+  t.mock.timers.tick(400);
+  assert.equal(window.location.search, "?v=1&gain=2");
+});
+
+test("a route goes from point to point in its own time, and the address waits for its end", (t) => {
+  const points = [[0, 10], [100, 20], [1100, 60]];
+  assert.deepEqual([-1, 0, 50, 100, 600, 1100, 9999].map((time) => between(points, time)), [10, 10, 15, 20, 40, 60, 60]);
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  let now = 0;
+  t.mock.method(performance, "now", () => now);
+  const pass = (milliseconds) => {
+    for (const end = now + milliseconds; now < end; ) (now += 20), t.mock.timers.tick(20);
+  };
+  cursor.route = { dim: "step", points };
+  cursor.tour(cursor.route);
+  pass(600);
+  assert.ok(Math.abs(cursor.chosen.step - 40) <= 2 && cursor.playing === "step");
+  assert.equal(window.location.search, "?v=1");
+  pass(1000);
+  assert.deepEqual([cursor.chosen.step, cursor.playing, window.location.search], [60, null, "?v=1&at_step=60"]);
+  // where it ended, and at the very end, it is what plays again; in between the rest is
+  for (const end of [60, 90]) {
+    cursor.choose("step", end);
+    cursor.play("step");
+    assert.deepEqual([cursor.chosen.step, cursor.touring], [10, true]);
+    cursor.pause();
+  }
+  cursor.choose("step", 61);
+  cursor.play("step");
+  assert.deepEqual([cursor.chosen.step, cursor.touring], [61, false]);
+  cursor.pause();
 });
 
 test("an address may be ahead of a run that has still to get there, unless the reader moves first", () => {

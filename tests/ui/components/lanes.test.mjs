@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { nearest, written } from "../../../rnnviz/ui/components/cursor.js";
-import { arrange, down, middle, room } from "../../../rnnviz/ui/components/lanes/layout.js";
+import { arrange, down, lines, middle, room } from "../../../rnnviz/ui/components/lanes/layout.js";
 import * as values from "../../../rnnviz/ui/components/lanes/values.js";
 
 const single = (...all) => new Float32Array(all);
@@ -22,6 +22,9 @@ const model = {
   lanes: [lane("RNN", "tanh RNN", 0.6), lane("LSTM", "LSTM", 0.96)], baseline: 1 / 6, heard: 0.01,
   colors: { lit: [0.75, 1] },
   says: ["{answer} and {answer_rnn}", "truth {truth}, {other}", "."],
+  stages: [{ since: 0, text: "birth" }, { since: 20, text: "flat" }],
+  task: "100 numbers come in, one a step. Two are marked, at steps 12 and 71. The answer, their sum, is due at step 100.",
+  light: "The answer still hears a lit cell: at least 1 % of ∂answer/∂state is left. Reach: how many steps back the light goes.",
 };
 
 test("a cell is lit while one percent is left there, brighter by decade, and its share is that of the last step", () => {
@@ -42,6 +45,21 @@ test("the sentence of a snapshot is its template with the answers of the first n
   assert.equal(values.verdict(model, 0, 0), "0.00 and 0.00");
   assert.equal(values.verdict(model, 0, 1), "1.00 and 1.00");
   assert.equal(values.verdict(model, 1, 1), "truth 1.45, {other}");
+});
+
+test("while it plays the sentence is that of the stage, and the truth says where it comes from", () => {
+  assert.deepEqual([0, 1, 2].map((k) => values.stage(model, k)), ["birth", "flat", "flat"]);
+  assert.equal(values.truth(values.numbers(model, 0, 1)), "truth 1.45 = 1.00 + 0.45");
+});
+
+test("a sentence is folded between words and nothing of it is lost", () => {
+  for (const width of [20, 358, 944, 3000]) {
+    const folded = lines(model.light, width, 14);
+    assert.equal(folded.join(" "), model.light);
+    assert.ok(width === 20 || folded.every((line) => line.length * 14 * 0.56 <= width));
+  }
+  assert.equal(lines(model.light, 944, 14).length, 1);
+  assert.equal(lines(model.task, 944, 15).length, 1);
 });
 
 test("a training step shows the last look at or before it", () => {
@@ -86,11 +104,11 @@ test("at every width all stand inside, no text on another, none on a curve, and 
     assert.ok(edge.y >= loss.y - 1 && edge.y + edge.h < down(loss, 0.19) && edge.x > loss.x + (80 / 3200) * loss.w);
     assert.ok(loss.x === reach.x && loss.w === reach.w); // one training axis
     assert.ok(layout.wide ? answers.x > loss.x + loss.w : answers.y > reach.y + reach.h);
-    assert.ok(layout.height <= (layout.wide ? 440 : 700));
+    assert.ok(layout.height <= (layout.wide ? 500 : 810));
     assert.ok(middle(layout.cells, 1) > layout.cells.x && middle(layout.cells, T) < width);
   }
-  assert.ok(arrange(model, 1360).height <= 400); // with the cursor's controls 436
-  assert.ok(arrange(model, 944).height <= 400);
+  assert.ok(arrange(model, 1200).height <= 416); // of 720 pixels
+  assert.ok(arrange(model, 944).height <= 416); // of 768
 });
 
 test("a value beyond a chart stands at its edge", () => {

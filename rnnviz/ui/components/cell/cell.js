@@ -2,13 +2,15 @@
 //
 // layout.js says what stands where; View keeps the nodes and, at each step of the cursor, changes texts and colours alone.
 
-import { Bar, button, clamp, element, group, keys, set, style } from "../cursor.js";
+import { Bar } from "../bar.js";
+import { button, clamp, element, group, keys, set, style } from "../cursor.js";
 import { digits } from "../numbers.js";
 import { unpack } from "../payload.js";
 import { saver } from "../picture.js";
+import { make, rect } from "../svg.js";
 import { Equation } from "./equation.js";
 import { arrange, DEEP, ends, lineAt, slide, TITLES, under, units } from "./layout.js";
-import { make, MARKS, paint, rect, Stack } from "./marks.js";
+import { MARKS, paint, Stack } from "./marks.js";
 import { exact, numbers, palette, readout, short } from "./values.js";
 
 let drawings = 0;

@@ -1,17 +1,10 @@
 // The marks of a layout as SVG nodes, and how they are painted: texts and colours change, nodes stay.
 
 import { set } from "../cursor.js";
+import { make, rect } from "../svg.js";
 import { chip, lineAt } from "./layout.js";
 import { exact, lined, shade, tight } from "./values.js";
 import { Meter, Softmax } from "./word.js";
-
-export function make(parent, name, attributes = {}, words = "") {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-  set(made, attributes);
-  if (words !== "") made.textContent = words;
-  parent.append(made);
-  return made;
-}
 
 // A label of ours with its indices: "h_{t−1}".
 function write(node, label) {
@@ -33,8 +26,6 @@ const SIDES = {
   aside: ({ x, y, h }) => [x + 8, y - h / 2 - 7, "start"],
   asideleft: ({ x, y, h }) => [x - 8, y - h / 2 - 7, "end"],
 };
-
-export const rect = ({ x, y, w, h }) => ({ x, y, width: w, height: h });
 
 // A mark of the layout as nodes; what changes with the step is kept in places.
 export const MARKS = {

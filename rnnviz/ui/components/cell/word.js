@@ -2,7 +2,7 @@
 
 import { set } from "../cursor.js";
 import { digits } from "../numbers.js";
-import { make, rect } from "./marks.js";
+import { make, rect } from "../svg.js";
 import { exact } from "./values.js";
 
 export const BARS = 60; // the height of certainty

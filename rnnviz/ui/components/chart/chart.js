@@ -2,7 +2,8 @@
 //
 // Streamlit calls draw() at each change of data or theme. Zoom, hover, pins and switched-off lines outlast it.
 
-import { Bar, element, group, keys, set, style } from "../cursor.js";
+import { Bar } from "../bar.js";
+import { element, group, keys, set, style } from "../cursor.js";
 import { digits, power } from "../numbers.js";
 import { unpack } from "../payload.js";
 import { annotated, dressed, ink, printed } from "./dress.js";

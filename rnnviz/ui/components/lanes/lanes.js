@@ -3,21 +3,21 @@
 //
 // layout.js says what stands where, values.js what it says; View keeps the nodes and changes texts, colours and places.
 
-import { Bar, element, group, keys, set, style } from "../cursor.js";
-import { digits } from "../numbers.js";
+import { Bar } from "../bar.js";
+import { element, group, keys, set, style } from "../cursor.js";
 import { unpack } from "../payload.js";
 import { saver } from "../picture.js";
+import { make, rect } from "../svg.js";
 import { arrange, down, middle } from "./layout.js";
-import { box, cells as row, make, star } from "./nodes.js";
-import { left, light, numbers, path, snapshot, spoken, two, verdict } from "./values.js";
+import { cells as row, star } from "./nodes.js";
+import { listen } from "./pointer.js";
+import { Tour } from "./tour.js";
+import { left, light, numbers, path, snapshot, spoken, stage, truth, two, verdict } from "./values.js";
 
 const SPEECH = 1000; // milliseconds of rest, before the sentence that follows the cursor is spoken
-const SIDEWAYS = 5; // pixels that a finger goes before it drags
-const EACH = 8; // pixels from one first number to the next, where the number itself is dragged
 const NEAR = 50; // pixels within which a tick makes way for the cursor's own value
 const THREAD = "2 5";
 
-let toured = false; // in this tab: it plays once
 let drawings = 0;
 
 class View {
@@ -35,60 +35,15 @@ class View {
     this.root.append(this.stage, this.foot, this.verdict, this.status);
     parent.append(this.root);
     this.gone = new AbortController();
+    this.tour = new Tour();
     this.clip = `rnn-clip-${++drawings}`;
-    this.listen();
-    this.observer = new ResizeObserver(() => this.fit());
-    this.observer.observe(this.root);
-  }
-
-  listen() {
-    const { svg, stage } = this;
-    stage.addEventListener("keydown", (event) => keys(this.cursor, event, "training", "number", true));
-    svg.addEventListener("pointerdown", (event) => {
-      const grab = event.target.closest("[data-grab]")?.dataset.grab;
-      if (!grab || event.button !== 0) return;
-      const finger = event.pointerType === "touch"; // it may be about to scroll
-      this.held = { grab, x: event.clientX, y: event.clientY, number: this.cursor.chosen.number, waits: finger };
-      svg.setPointerCapture(event.pointerId);
-      if (!finger) this.drag(event), stage.focus({ preventScroll: true });
-    });
-    svg.addEventListener("pointermove", (event) => {
-      if (!this.held) return this.tell(event);
-      const [dx, dy] = [Math.abs(event.clientX - this.held.x), Math.abs(event.clientY - this.held.y)];
-      if (this.held.waits && dx < Math.max(SIDEWAYS, dy)) return;
-      this.held.waits = false;
-      this.drag(event);
-    });
-    svg.addEventListener("pointerup", (event) => {
-      if (this.held?.waits) this.drag(event); // a tap
-      this.held = null;
-    });
-    svg.addEventListener("pointercancel", () => (this.held = null));
+    listen(this);
+    this.stage.addEventListener("keydown", (event) => keys(this.cursor, event, "training", "number", true));
     for (const come of ["pointerover", "focusin"]) {
       document.addEventListener(come, (event) => this.keep(event), { signal: this.gone.signal });
     }
-  }
-
-  drag(event) {
-    const { plots } = this.layout;
-    const across = event.clientX - this.svg.getBoundingClientRect().left;
-    const { steps, values } = this.model;
-    this.cursor.pause();
-    if (this.held.grab === "mark") {
-      this.cursor.choose("number", this.held.number + (event.clientX - this.held.x) / EACH);
-    } else if (this.held.grab === "number") {
-      this.cursor.choose("number", ((across - plots.answers.x) / plots.answers.w) * (values.length - 1));
-    } else this.cursor.choose("training", ((across - plots.loss.x) / plots.loss.w) * steps.at(-1));
-  }
-
-  // A cell is too small for its number: it stands in the title of its lane.
-  tell(event) {
-    const lane = this.lanes?.find(({ held }) => held.contains(event.target));
-    if (!lane) return;
-    const { x, pitch } = this.layout.cells;
-    const across = event.clientX - this.svg.getBoundingClientRect().left;
-    const step = Math.min(Math.max(1, Math.ceil((across - x) / pitch)), this.model.T);
-    lane.title.textContent = `${lane.name}, step ${step}: ${digits(100 * lane.shares[step - 1])} % left`;
+    this.observer = new ResizeObserver(() => this.fit());
+    this.observer.observe(this.root);
   }
 
   // Streamlit sends the address as the server last wrote it, so what was chosen since then is told when it is about to
@@ -109,27 +64,10 @@ class View {
     this.out = joined.join(this, { token: model.token, dims: model.dims });
     this.bar = Bar.kept(this.bar, joined, Object.keys(model.dims));
     if (!this.bar.element.parentElement) this.foot.append(this.bar.element, this.menu.element);
+    joined.route = model.tour;
     this.width = 0;
     this.fit();
-    this.tour();
-  }
-
-  // Once by itself, in a view that has no cursor of its own yet. Whatever a reader does ends it.
-  tour() {
-    const { cursor, model: { tour } } = this;
-    const calm = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
-    if (!tour || toured || calm || document.hidden || cursor.own.size) return;
-    toured = true;
-    this.touring = new AbortController();
-    const stop = ({ target, key }) => {
-      // the button and the space key end it themselves: for them it would begin again
-      const own = target.closest?.(".rnn-play") || (key === " " && this.root.contains(target));
-      if (!own) cursor.pause();
-    };
-    for (const touch of ["pointerdown", "keydown"]) {
-      document.addEventListener(touch, stop, { capture: true, signal: this.touring.signal });
-    }
-    cursor.tour(tour.dim, tour.from, tour.to, tour.milliseconds);
+    this.tour.start(joined, this.root);
   }
 
   fit() {
@@ -153,7 +91,7 @@ class View {
       make(svg, "line", { x1: middle(cells, step), x2: middle(cells, step), y1: strip, class: "rnn-thread" })));
     this.lanes = model.lanes.map(({ name }, n) => this.lane(name, layout.middles[n]));
     for (const step of model.marks) star(svg, middle(cells, step), strip, model.colors.reach);
-    make(svg, "rect", { ...box(pill), rx: 14, class: "rnn-pill", stroke: model.colors.reach, "data-grab": "mark" });
+    make(svg, "rect", { ...rect(pill), rx: 14, class: "rnn-pill", stroke: model.colors.reach, "data-grab": "mark" });
     for (const [sign, x] of [["◂", pill.x + 13], ["▸", pill.x + pill.w - 13]]) {
       make(svg, "text", { x, y: strip + 5, "text-anchor": "middle", "font-size": 16 }, sign);
     }
@@ -243,12 +181,12 @@ class View {
   show(chosen) {
     const { model, layout, cursor } = this;
     if (!layout) return;
-    if (!cursor.playing) this.touring?.abort();
+    this.tour.look();
     const [k, v] = [snapshot(model.steps, chosen.training), chosen.number];
     if (this.shown?.k !== k) this.light(k);
     if (this.shown?.k !== k || this.shown.v !== v) this.place(k, v);
     this.shown = { k, v };
-    this.say(verdict(model, k, v));
+    this.say(cursor.playing === "training" ? stage(model, k) : verdict(model, k, v));
     this.bar.show(this.short);
   }
 
@@ -294,7 +232,7 @@ class View {
         if (under === `at ${dim}`) set(node, { visibility: Math.abs(tick - at[dim]) < NEAR ? "hidden" : "visible" });
       }
     }
-    write("first", said.first), write("second", said.second), write("truth", `truth ${said.truth}`);
+    write("first", said.first), write("second", said.second), write("truth", truth(said));
     const vs = Array.from(model.values, (_, n) => this.across.number(n));
     model.lanes.forEach((lane, n) => {
       for (const name of ["loss", "reach", "answer"]) write(`${name} ${n}`, `${lane.name} ${said[`${name} ${n}`]}`);
@@ -313,7 +251,7 @@ class View {
     this.short = model.lanes.map(short).join("; ");
   }
 
-  // The sentence of the cursor; spoken once the cursor has rested.
+  // The sentence of the cursor, or while it plays that of the stage; spoken once it has stood for a while.
   say(text) {
     if (text === this.saying) return;
     this.saying = text;
@@ -324,7 +262,7 @@ class View {
 
   leave() {
     this.gone.abort();
-    this.touring?.abort();
+    this.tour.leave();
     clearTimeout(this.speaking);
     this.observer.disconnect();
     this.out?.();

@@ -1,16 +1,6 @@
 // The nodes of the lanes' drawing.
 
-import { set } from "../cursor.js";
-
-export function make(parent, name, attributes = {}, words = "") {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-  set(made, attributes);
-  if (words !== "") made.textContent = words;
-  parent.append(made);
-  return made;
-}
-
-export const box = ({ x, y, w, h }) => ({ x, y, width: w, height: h });
+import { make, rect } from "../svg.js";
 
 // A mark that burns.
 export function star(parent, x, y, color) {

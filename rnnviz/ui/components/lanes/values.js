@@ -50,6 +50,12 @@ export function verdict(model, k, v) {
   return model.says[k].replace(/\{(\w+)\}/g, (whole, name) => parts[name] ?? whole);
 }
 
+// The right answer, and where it comes from.
+export const truth = ({ truth, first, second }) => `truth ${truth} = ${first} + ${second}`;
+
+// What is said while it plays: no number of a sentence changes before it can be read.
+export const stage = ({ steps, stages }, k) => stages.findLast(({ since }) => since <= steps[k]).text;
+
 // The picture in words: what stands at the cursor, with the ends and extremes of its curves, and where the light ends.
 export function spoken(model, k, v) {
   const said = numbers(model, k, v);
