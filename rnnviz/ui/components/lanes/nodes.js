@@ -1,6 +1,6 @@
 // The nodes of the lanes' drawing.
 
-import { make, rect } from "../svg.js";
+import { make } from "../svg.js";
 
 // A mark that burns.
 export function star(parent, x, y, color) {
