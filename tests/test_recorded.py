@@ -9,8 +9,9 @@ import pytest
 
 from benchmarks import record_race
 from rnnviz.analysis.learning import escape, smoothed
-from rnnviz.recorded import FILE, SHORT, progress, race
+from rnnviz.recorded import FILE, HELLO, SHORT, hello, progress, race
 from rnnviz.results import BASELINE_MSE, Moment, reach
+from rnnviz.tasks.letters import STEPS, learn, nudged, read
 from rnnviz.training import train
 
 HOUSE = Path(__file__).parents[1]
@@ -19,17 +20,18 @@ CELLS = ("rnn", "gru", "lstm")
 
 def test_it_is_small_and_holds_plain_arrays():
     files = [file for file in FILE.parent.iterdir() if file.suffix not in (".py", "")]
-    assert {file.name for file in files} == {FILE.name, *(f"{name}.npz" for name in SHORT)}
+    assert {file.name for file in files} == {FILE.name, "hello.npz", *(f"{name}.npz" for name in SHORT)}
     assert sum(file.stat().st_size for file in files) <= 300_000
     for file in files:
         with np.load(file, allow_pickle=False) as stored:
-            assert all(stored[name].dtype.kind in "fi" for name in stored.files)
+            assert all(stored[name].dtype.kind in "fiU" for name in stored.files)
 
 
 def test_it_is_read_without_torch_or_streamlit():
     code = """
 import sys
-from rnnviz.recorded import progress
+from rnnviz.recorded import hello, progress
+hello()
 progress("race")
 progress("minute")
 sys.exit(bool({"torch", "streamlit", "plotly"} & set(sys.modules)))
@@ -148,3 +150,18 @@ def test_the_race_is_drawn_with_its_own_numbers():
         assert (lane.reach[own.reach >= 0] == own.reach[own.reach >= 0]).all()
     with pytest.raises(ValueError, match="it takes 'race', 'minute', 'breath'"):
         progress("hour")
+
+
+def test_the_stored_word_is_what_is_trained_and_read_now():
+    cell, word, _, step, size = HELLO
+    learned = learn(cell, word, STEPS)
+    (stored, pushed), reading, push = hello(), read(cell, learned), nudged(cell, learned, step, size)
+    for name in ("states", "answers", "before", "loss", "floor", "uniform"):
+        assert getattr(stored, name) == pytest.approx(getattr(reading, name), rel=1e-6), name
+    for name, weights in reading.weights.items():
+        assert stored.weights[name] == pytest.approx(weights, rel=1e-6), name
+    assert (stored.word, stored.letters, stored.steps) == (reading.word, reading.letters, reading.steps)
+    assert (stored.parameters, stored.parameters_torch) == (reading.parameters, reading.parameters_torch)
+    assert (pushed.step, pushed.size, pushed.gone) == (push.step, push.size, push.gone)
+    for name in ("left", "predicted", "log_norm", "log_bound", "log_simple"):
+        assert getattr(pushed, name) == pytest.approx(getattr(push, name), rel=1e-5, abs=1e-9), name

@@ -172,7 +172,7 @@ def test_a_finger_that_scrolls_chooses_nothing_and_one_that_taps_or_goes_sideway
     page.wait_for_function(f"top => ({top})() < top - 20", arg=box["y"])
     page.wait_for_timeout(500)
     assert chosen(page)[0] == before
-    for _ in range(8):  # a tap while the page still glides only stops it
+    for _ in range(40):  # a tap while the page still glides only stops it
         box = page.locator(".rnn-field").bounding_box()
         page.touchscreen.tap(box["x"] + 150, box["y"] + 120)
         page.wait_for_timeout(400)

@@ -179,13 +179,13 @@ def test_own_numbers_are_pasted_or_loaded_or_refused_and_the_view_stays(page, se
     assert "at_step=" not in page.url
 
 
-@pytest.mark.parametrize("viewport", [(1440, 900), (1280, 720), (1024, 768)])
-def test_the_first_screen_needs_no_scrolling(visit, ends_above, viewport):
+def test_the_first_screen_needs_no_scrolling(visit, ends_above):
     page = visit("/unrolling")
-    page.set_viewport_size({"width": viewport[0], "height": viewport[1]})
     page.wait_for_selector(f"{FOLDED} .rnn-equation td")
-    for name in ("word", "units", "net"):
-        ends_above(page, f".st-key-unrolling_{name}", viewport[1])
+    for width, height in ((1440, 900), (1280, 720), (1024, 768)):
+        page.set_viewport_size({"width": width, "height": height})
+        for name in ("word", "units", "net"):
+            ends_above(page, f".st-key-unrolling_{name}", height)
 
 
 def test_on_a_phone_a_window_of_three_to_five_steps_follows_the_cursor(new_page, settled, screenshot):
