@@ -202,10 +202,14 @@ def cursor(query: Mapping[str, str]) -> dict[str, str]:
 
 def _catch_up(page: str, token: str, told: object) -> None:
     """Make the address, as the server knows it, say the cursor that the browser told."""
-    key = f"{page}:told"
-    if not isinstance(told, Mapping) or told == st.session_state.get(key) or told.get("token") != token:
+    if not isinstance(told, Mapping) or told.get("token") != token:
         return
-    st.session_state[key] = told
+    key, now = f"{page}:told", cursor(st.query_params)
+    last, stale = st.session_state.get(key, (None, None))
+    if told != last:
+        st.session_state[key] = told, now
+    elif now != stale:
+        return  # the address has gone on; with the stale one it was sent before the last answer had arrived
     # what a browser sends is its word: only whole numbers of the cursor go into the address
     known = {f"at_{dim}": str(value) for dim, value in told.items() if dim in DIMENSIONS and isinstance(value, int)}
     if any(st.query_params.get(name) != value for name, value in known.items()):
