@@ -112,7 +112,8 @@ if opened == "parameters":
 elif opened != "lab" and not (view.behind and opened == "carry"):
     turn(opened)
 
-view.tell(words.challenge(reading))
+if view.revealed:  # its score would give the answer away
+    view.tell(words.challenge(reading))
 with st.expander("More controls"):
     controls.row(PAGE, ["seed"] if opened == "nudge" else ["seed", "step", "size"], caches.ends(settings))
 

@@ -3,18 +3,10 @@
 import pytest
 
 
-@pytest.mark.parametrize(
-    ("query", "says", "address"),
-    [
-        ("jacobians_T=banana", "jacobians_T=banana is not a number: it takes 2 to 400; now 100.", "/jacobians"),
-        ("jacobians_T=999999", "jacobians_T=999999 is outside 2 to 400; now 400.", "/jacobians?v=1&jacobians_T=400"),
-        ("jacobians_cell=foo", "jacobians_cell=foo is not one of rnn, lstm, gru; now rnn.", "/jacobians"),
-    ],
-)
-def test_a_wrong_link_opens_the_nearest_view_with_a_line_and_its_address(visit, server, query, says, address):
-    page = visit(f"/jacobians?{query}")
-    page.wait_for_url(server.url + address)
-    assert page.get_by_text(says).count() == 1
+def test_a_wrong_link_opens_the_nearest_view_with_a_line_and_its_address(visit, server):
+    page = visit("/jacobians?jacobians_T=999999")
+    page.wait_for_url(f"{server.url}/jacobians?v=1&jacobians_T=400")
+    assert page.get_by_text("jacobians_T=999999 is outside 2 to 400; now 400.").count() == 1
     page.wait_for_selector(".js-plotly-plot .main-svg")
     assert not page.get_by_text("Traceback").count()
 
@@ -41,10 +33,9 @@ def test_home_has_a_name_too(visit, server):
     assert page.url == f"{server.url}/?v=1&home_step=0"
 
 
-@pytest.mark.parametrize("name", ["jacobians", "gates"])
-def test_below_a_page_is_the_page(visit, server, name):
-    opened = visit(f"/{name}/extra/more")
-    opened.wait_for_url(f"{server.url}/{name}")
+def test_below_a_page_is_the_page(visit, server):
+    opened = visit("/gates/extra/more")
+    opened.wait_for_url(f"{server.url}/gates")
     opened.wait_for_selector(".js-plotly-plot .main-svg")
 
 

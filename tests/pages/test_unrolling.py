@@ -144,6 +144,7 @@ def test_predict_then_reveal():
     assert scene.question in text(at)
     assert scene.claim not in text(at)
     assert not sent(at)
+    assert "Challenge" not in text(at)
     at.button(f"{PAGE}_answer_0").click().run()
     assert "✗" in text(at)
     assert len(cells(at)) == 2
