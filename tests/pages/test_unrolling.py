@@ -1,11 +1,14 @@
 """The unrolling page, run as a script."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from rnnviz import own
 from rnnviz.config import LETTERS, TEXT
 from rnnviz.scenes import SCENES
 from rnnviz.ui import caches_unrolling as caches
+from rnnviz.ui import controls
 from rnnviz.ui.controls import CONTROLS
 from rnnviz.ui.links import Choice, Flag, Number, Table, Text
 from tests.pages.opening import drawn, kept, opened, sent, text
@@ -254,3 +257,28 @@ def test_the_code_computes_the_other_network_too(why, capsys):
     assert (found["other"], found["inputs"]) == (cell, inputs)
     wanted = caches.leaked(settings).apart if why == "carry" else caches.states(settings).values
     assert str(wanted) in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("data", "rows", "refused"),
+    [
+        (b"time,value\n0,0.5\n1,0.25\n", ((0, 0.5), (1, 0.25)), None),
+        ("a;b\n0,5;1\n".encode("utf-16"), ((0.5, 1),), None),
+        ("\ufeff1\n2\n".encode(), ((1,), (2,)), None),
+        (b"\x89PNG\r\n\x1a\n\x00\xff\xfe", None, "is no text in UTF-8 or UTF-16"),
+        (b"1,2\n3,\n", None, "row 2"),
+        (b"1\n" * 780_000, None, "780,000 rows"),
+    ],
+)
+def test_a_file_stands_in_the_box_or_is_refused_and_leaves_it_alone(monkeypatch, data, rows, refused):
+    file = SimpleNamespace(name="own.csv", getvalue=lambda: data)
+    state = {"own_file": file, "own": "before"}
+    monkeypatch.setattr(controls.st, "session_state", state)
+    controls._loaded("own")
+    if refused is None:
+        assert own.table(state["own"]) == rows
+        assert "own:refused" not in state
+    else:
+        assert state["own"] == "before"
+        assert state["own:refused"].startswith("came from own.csv, which")
+        assert refused in state["own:refused"]
