@@ -23,26 +23,24 @@ def reading(settings: Settings) -> tuple[Reading, Push]:
     from rnnviz import recorded
 
     cell, word = letters_config(settings)
-    net, (step, size) = str(settings["net"]), _nudge(settings)
-    if (cell, word, net, step, size) == recorded.HELLO:
+    step, size = _nudge(settings)
+    if (cell, word, settings["net"], step, size) == recorded.HELLO:
         return recorded.hello()
-    found: tuple[Reading, Push] = _read(cell, word, int(net == "trained") * _letters_steps(), step, size)
+    found: tuple[Reading, Push] = _read(cell, word, _steps(settings), step, size)
     return found
 
 
 def learned(settings: Settings) -> Learned:
     """The training behind the word, also where the picture shows the network before it."""
     cell, word = letters_config(settings)
-    found: Learned = _learned(cell, word, _letters_steps())
+    found: Learned = _learned(cell, word, _steps(settings | {"net": "trained"}))
     return found
 
 
 def proved(settings: Settings) -> tuple[Proof, ...]:
     """The numbers of the page, found again by other routes."""
     cell, word = letters_config(settings)
-    found: tuple[Proof, ...] = _proved(
-        cell, word, int(settings["net"] == "trained") * _letters_steps(), *_nudge(settings)
-    )
+    found: tuple[Proof, ...] = _proved(cell, word, _steps(settings), *_nudge(settings))
     return found
 
 
@@ -69,10 +67,11 @@ def _nudge(settings: Settings) -> tuple[int, float]:
     return min(int(settings["step"]), len(str(settings["word"])) - 1), 10.0 ** int(settings["size"])
 
 
-def _letters_steps() -> int:
+def _steps(settings: Settings) -> int:
+    """Of training behind the network."""
     from rnnviz.tasks.letters import STEPS
 
-    return STEPS
+    return STEPS if settings["net"] == "trained" else 0
 
 
 @st.cache_data(max_entries=KEPT, show_spinner=False)
@@ -194,17 +193,18 @@ def code(settings: Settings) -> str:
     """A program that computes the unrolling page's numbers again."""
     cell, word = letters_config(settings)
     step, size = _nudge(settings)
-    code = f"""from rnnviz.config import CellConfig, InputConfig
+    also = settings["why"] in ("carry", "lab")
+    code = f"""from rnnviz.config import CellConfig{", InputConfig" if also else ""}
 from rnnviz.tasks.letters import learn, nudged, read
 
 cell = {cell!r}
-learned = learn(cell, {word!r}, steps={_letters_steps() if settings["net"] == "trained" else 0})
+learned = learn(cell, {word!r}, steps={_steps(settings)})
 reading = read(cell, learned)
 push = nudged(cell, learned, step={step}, size={size!r})
 print(reading.says, reading.loss, reading.states, push.left)
 """
-    if settings["why"] not in ("carry", "lab"):
-        return code.replace("CellConfig, InputConfig", "CellConfig")
+    if not also:
+        return code
     other, inputs = lab_configs(settings)
     layers, both = int(settings["layers"]), settings["ways"] == "both"
     what, call = {

@@ -24,8 +24,6 @@ from rnnviz.ui.components.lanes import lanes
 from rnnviz.ui.controls import CONTROLS
 from rnnviz.verdicts import Verdict
 
-VEIL = '<div class="veil">The picture waits for your answer.</div>'
-
 
 @dataclass(frozen=True, slots=True)
 class View:
@@ -63,7 +61,7 @@ class View:
         """Where the picture stands; false, and a veil is there, before the answer."""
         with st.container(key=f"{self.page}_picture"):
             if not self.revealed:
-                st.html(VEIL)
+                st.html('<div class="veil">The picture waits for your answer.</div>')
             yield self.revealed
 
     def say(self, verdict: Verdict | None) -> None:
@@ -89,13 +87,11 @@ class View:
     def lanes(self, race: Mapping[str, Any], tour: Mapping[str, Any]) -> None:
         """Draw two lanes with their verdict, or before the answer the veil. tour: plays once, in the view of the front
         door."""
-        with st.container(key=f"{self.page}_picture"):
-            if self.revealed:
-                plays = tour if self.settings == _front(self.page) else None
+        with self.stage() as shown:
+            if shown:
+                plays = tour if self.settings == _told(self.page, SCENES[self.page][0]) else None
                 told = lanes(race, key=f"{self.page}_figure", group=self.page, token=self.token, tour=plays)
                 _catch_up(self.page, self.token, told)
-            else:
-                st.html(VEIL)
         if not self.revealed:
             self.say(None)
 
@@ -143,10 +139,9 @@ def why(view: View) -> str:
     return str(view.settings["why"])
 
 
-def _front(page: str) -> links.Settings:
-    """The settings of a page that is opened without any."""
-    scenes = {scene.name: dict(scene.settings) for scene in SCENES[page]}
-    return links.base(CONTROLS[page], scenes, SCENES[page][0].name)
+def _told(page: str, scene: Scene) -> links.Settings:
+    """The settings of a scene as it is told."""
+    return links.base(CONTROLS[page], {scene.name: dict(scene.settings)}, scene.name)
 
 
 def _settings(page: str) -> links.Settings:
@@ -238,8 +233,7 @@ def _hold(page: str, settings: links.Settings) -> None:
 
 def _go(page: str, name: str) -> None:
     """Open a scene: its settings, and every other control at its default."""
-    scenes = {scene.name: dict(scene.settings) for scene in SCENES[page]}
-    settings = links.base(CONTROLS[page], scenes, name)
+    settings = _told(page, next(scene for scene in SCENES[page] if scene.name == name))
     settings["predict"] = st.session_state[f"{page}:settings"]["predict"]
     st.session_state[f"{page}:notices"] = []
     _hold(page, settings)
@@ -270,8 +264,8 @@ def _chooser(page: str, scenes: Sequence[Scene], scene: Scene) -> None:
 
 def _as_told(page: str, scene: Scene, settings: links.Settings) -> bool:
     """Whether the view is still the scene's, so that its question is about what is seen."""
-    told = links.base(CONTROLS[page], {scene.name: dict(scene.settings)}, scene.name)
-    return all(settings[name] == value for name, value in told.items() if name not in ("predict", "why"))
+    told = _told(page, scene).items()
+    return all(settings[name] == value for name, value in told if name not in ("predict", "why"))
 
 
 def _claim(page: str, scene: Scene, predict: bool, as_told: bool) -> bool:

@@ -98,10 +98,10 @@ def cost(costs: Sequence[Cost]) -> Verdict:
         "bytes_ratio": long.bytes / short.bytes,
     }
     gates = "" if long.gates == 1 else f"{long.gates}"
-    counted = f"Counted at T = {long.steps:,}: {long.forward:,} multiply-adds"
+    work = f"Counted at T = {long.steps:,}: {long.forward:,} multiply-adds"
     says = "exactly" if long.forward == long.formula else f"where {long.formula:,} is"
     times = digits(long.backward / long.forward)
-    back = f"{counted}, {says} {gates}T (n² + n d), and {times} times as many for the gradient."
+    back = f"{work}, {says} {gates}T (n² + n d), and {times} times as many for the gradient."
     if short.steps == long.steps:
         return Verdict(f"{back} The trace holds {long.bytes:,} bytes.", numbers)
     grow = f"{digits(long.steps / short.steps)} times the steps cost {digits(numbers['forward_ratio'])} times the work"
